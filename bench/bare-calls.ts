@@ -36,11 +36,11 @@ export const bareCalls: Record<string, Kind> = {
       const prisma = connectPostgres(url);
       return {
         async take(key) {
-          const rows = await prisma.$queryRaw<{ value: number }[]>`
-            INSERT INTO "RateLimit" AS t ("name", "key", "shard", "value", "ts")
-            VALUES ('bare', ${key}, 0, ${tokens - 1}, ${Date.now()})
-            ON CONFLICT ("name", "key", "shard") DO UPDATE SET "value" = t."value" - 1
-            WHERE t."value" >= 1 RETURNING "value"`;
+          const rows = await prisma.$queryRaw<{ used: number }[]>`
+            INSERT INTO "RateLimit" AS t ("name", "key", "shard", "used", "ts")
+            VALUES ('bare', ${key}, 0, 1, ${Date.now()})
+            ON CONFLICT ("name", "key", "shard") DO UPDATE SET "used" = t."used" + 1
+            WHERE t."used" <= ${tokens - 1} RETURNING "used"`;
           return rows.length === 1;
         },
         close: () => prisma.$disconnect(),

@@ -99,8 +99,8 @@ export function yielding({ take, close }: Contender): Contender {
 }
 
 /** Each contender has a limit of its own, because two of them share a table. */
-const takenFromOurs = (name: string, tokens: number, quote: string) =>
-  `SELECT sum(${tokens} - value) AS n FROM ${quote}RateLimit${quote} WHERE name = '${name}'`;
+const takenFromOurs = (name: string, quote: string) =>
+  `SELECT sum(used) AS n FROM ${quote}RateLimit${quote} WHERE name = '${name}'`;
 
 export const contenders: Record<string, Kind> = {
   ...bareCalls,
@@ -114,7 +114,7 @@ export const contenders: Record<string, Kind> = {
       const pool = connectPool(url);
       return ours("pg", pgStore(pool), tokens, () => pool.end());
     },
-    account: (tokens) => takenFromOurs("pg", tokens, '"'),
+    account: () => takenFromOurs("pg", '"'),
   },
 
   "ours, Prisma": {
@@ -122,7 +122,7 @@ export const contenders: Record<string, Kind> = {
       const prisma = connectPostgres(url);
       return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
     },
-    account: (tokens) => takenFromOurs("prisma", tokens, '"'),
+    account: () => takenFromOurs("prisma", '"'),
   },
 
   "ours, Prisma on a pool": {
@@ -134,7 +134,7 @@ export const contenders: Record<string, Kind> = {
       };
       return ours("pooled", prismaStore(prisma), tokens, close);
     },
-    account: (tokens) => takenFromOurs("pooled", tokens, '"'),
+    account: () => takenFromOurs("pooled", '"'),
   },
 
   "rate-limiter-flexible, PostgreSQL": {
@@ -148,7 +148,7 @@ export const contenders: Record<string, Kind> = {
       const store = pgStore(pool);
       return yielding(ours("remembering", store, tokens, () => pool.end(), DAY));
     },
-    account: (tokens) => takenFromOurs("remembering", tokens, '"'),
+    account: () => takenFromOurs("remembering", '"'),
   },
 
   /** Until the end of their window, in the process that was told. */
@@ -213,7 +213,7 @@ export const contenders: Record<string, Kind> = {
       const prisma = connectMysql(url);
       return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
     },
-    account: (tokens) => takenFromOurs("prisma", tokens, "`"),
+    account: () => takenFromOurs("prisma", "`"),
   },
 
   "ours, mysql2": {
@@ -221,7 +221,7 @@ export const contenders: Record<string, Kind> = {
       const pool = mysql.createPool({ uri: url, connectionLimit: 10 }).promise();
       return ours("mysql2", mysqlStore(pool), tokens, () => pool.end());
     },
-    account: (tokens) => takenFromOurs("mysql2", tokens, "`"),
+    account: () => takenFromOurs("mysql2", "`"),
   },
 
   "rate-limiter-flexible, MySQL": {
@@ -253,7 +253,7 @@ export const contenders: Record<string, Kind> = {
       const prisma = connectSqlite(url);
       return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
     },
-    account: (tokens) => takenFromOurs("prisma", tokens, '"'),
+    account: () => takenFromOurs("prisma", '"'),
   },
 
   "one transaction per call, SQLite": {
@@ -264,9 +264,9 @@ export const contenders: Record<string, Kind> = {
           async (tx) => {
             const id = { name: "naive", key, shard: 0 };
             const row = await tx.rateLimit.findFirst({ where: id });
-            const value = row?.value ?? tokens;
-            if (value < 1) return false;
-            const data = { value: value - 1, ts: 0 };
+            const used = row?.used ?? 0;
+            if (used > tokens - 1) return false;
+            const data = { used: used + 1, ts: 0 };
             await tx.rateLimit.upsert({
               where: { name_key_shard: id },
               create: { ...id, ...data },
@@ -278,7 +278,7 @@ export const contenders: Record<string, Kind> = {
         );
       return { take: (key) => retrying(() => attempt(key)), close: () => prisma.$disconnect() };
     },
-    account: (tokens) => `SELECT sum(${tokens} - value) AS n FROM "RateLimit" WHERE name = 'naive'`,
+    account: () => `SELECT sum(used) AS n FROM "RateLimit" WHERE name = 'naive'`,
   },
 };
 

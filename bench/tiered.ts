@@ -17,8 +17,8 @@ function tierOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(" "))) % TIERS;
 }
 
-const account = (names: string) => (tokens: number) =>
-  `SELECT sum(${tokens} - value) AS n FROM "RateLimit" WHERE name LIKE '${names}'`;
+const account = (names: string) => () =>
+  `SELECT sum(used) AS n FROM "RateLimit" WHERE name LIKE '${names}'`;
 
 export const tiered: Record<string, Kind> = {
   /** One limit, whose config depends on the key. */

@@ -1,4 +1,5 @@
 export {
+  type DenialMessage,
   isRateLimitError,
   type RateLimitConfig,
   type RateLimitDenial,

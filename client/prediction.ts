@@ -1,17 +1,53 @@
 /** Predicts from a snapshot what a call gets at an instant, in the reader's own time. Pure. */
-import { calculateRateLimit, firstWhole, type RateLimitState, stateAt } from "../core/calculate.js";
 import {
-  capacityOf,
+  calculateRateLimit,
+  firstWhole,
+  type RateLimitState,
+  readingOf,
+  refill,
+} from "../core/calculate.js";
+import {
   type Bucket,
+  capacityOf,
+  emptyAt,
+  leastUsed,
+  longestPeriod,
+  mostUsed,
   shardConfig,
   toleranceOf,
-  longestPeriod,
 } from "../core/config.js";
 import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { CheckedRateLimit, RateLimitStatus } from "./types.js";
 
 const OK: RateLimitStatus = { ok: true, retryAt: undefined };
+
+/** The snapshot after the holds that have lapsed at an instant on the server's clock. */
+function lapsedAt(snapshot: RateLimitSnapshot, now: number): RateLimitSnapshot {
+  const [next, ...lapses] = snapshot.lapses ?? [];
+  if (!next || next.at > now) return snapshot;
+  return lapsedAt({ ...after(snapshot, next.at, -next.count), lapses }, now);
+}
+
+/** The snapshot after tokens were used, or came back. In the server's order of operations. */
+function after(snapshot: RateLimitSnapshot, at: number, count: number): RateLimitSnapshot {
+  const { config } = snapshot;
+  const read = refill(config, readingOf(config, snapshot), at);
+  const used = Math.max(read.used + count, leastUsed(config));
+  return { ...snapshot, value: emptyAt(config) - used, ts: read.ts, used };
+}
+
+/** The instant of `of`, or an earlier one at which a hold has lapsed. */
+function orLapsed(
+  snapshot: RateLimitSnapshot,
+  count: number,
+  of: (snapshot: RateLimitSnapshot, count: number) => number,
+): number {
+  const at = of(snapshot, count);
+  const [next] = snapshot.lapses ?? [];
+  if (!next || next.at >= at) return at;
+  return Math.max(next.at, orLapsed(lapsedAt(snapshot, next.at), count, of));
+}
 
 /**
  * Predicts the answer to a call.
@@ -25,11 +61,12 @@ export function predict(
   at: number,
   count: number,
 ): CheckedRateLimit {
-  const { config } = snapshot;
+  const { config, closedUntil } = snapshot;
   const now = at + offset;
-  const { value } = calculateRateLimit(snapshot, config, now, count);
+  const { value } = calculateRateLimit(lapsedAt(snapshot, now), config, now, count);
   const { retryAt } = predictStatus(availableAt(snapshot, count) - offset, at);
-  return { value, config, retryAt, now };
+  const opensAt = closedUntil! > now ? closedUntil! - offset : undefined;
+  return { value, config, retryAt, closedUntil: opensAt, now };
 }
 
 /**
@@ -52,23 +89,32 @@ export function predictStatus(
  * A call sees two shards. Where the fullest two are unknown, two shards are assumed to hold all the
  * tokens, but to refill no faster than two do. A debt is assumed to be spread evenly.
  */
-export function availableAt(
-  { value, ts, config, fullest }: RateLimitSnapshot,
-  count: number,
-): number {
+export const availableAt = (snapshot: RateLimitSnapshot, count: number): number =>
+  orLapsed(snapshot, count, grantedAt);
+
+function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
+  const { value, config, fullest, closedUntil = -Infinity } = snapshot;
   const { shards = 1, shadow } = config;
   if (shadow) return -Infinity;
   const seen = Math.min(shards, 2);
   const capacity = mostHeld(config);
   const part = shardConfig(config);
   if (count - capacity > seen * toleranceOf(part)) return Infinity;
-  if (fullest) return heldAt(fullest, part, count);
-  const held = Math.max(value, (value * seen) / shards);
-  return heldAt([{ value: held, ts }], { ...part, rate: seen * part.rate, capacity }, count);
+  if (fullest) {
+    const opens = Math.min(...fullest.map((row) => row.closedUntil ?? -Infinity));
+    return Math.max(Math.ceil(opens), heldAt(fullest, part, count));
+  }
+  const held = { ...snapshot, value: Math.max(value, (value * seen) / shards) };
+  const enoughAt = heldAt([held], { ...part, rate: seen * part.rate, capacity }, count);
+  // While a bucket is closed, a call for no token is denied, too, and what lapses opens nothing.
+  return Math.max(Math.ceil(closedUntil), enoughAt);
 }
 
 /** The first ms, on the server's clock, with more than `remaining` whole tokens; or `Infinity`. */
-export function refillsAt(snapshot: RateLimitSnapshot, remaining: number): number {
+export const refillsAt = (snapshot: RateLimitSnapshot, remaining: number): number =>
+  orLapsed(snapshot, remaining, exceedsAt);
+
+function exceedsAt(snapshot: RateLimitSnapshot, remaining: number): number {
   const { config } = snapshot;
   // The bound is the whole capacity: shards hold tokens together that one call does not see.
   return remaining + 1 > capacityOf(config) ? Infinity : heldAt([snapshot], config, remaining + 1);
@@ -78,13 +124,14 @@ export function refillsAt(snapshot: RateLimitSnapshot, remaining: number): numbe
  * When one of these rows, or all of them together, hold `count` tokens, as the server decides.
  * After its `ts` only time changes a row, so the answer is the same whenever it is asked for.
  */
-function heldAt(rows: readonly RateLimitState[], config: Bucket, count: number): number {
+function heldAt(tokens: readonly RateLimitState[], config: Bucket, count: number): number {
+  const rows = tokens.map((row) => readingOf(config, row));
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
-  const tolerance = toleranceOf(config);
+  const most = mostUsed(config, -toleranceOf(config));
   const missing = (ms: number) => {
-    const held = rows.map((row) => stateAt(row, config, since + ms).value);
-    const sum = held.reduce((total, value) => total + value + tolerance);
-    return count - Math.max(...held, sum) - tolerance;
+    const used = rows.map((row) => refill(config, row, since + ms).used);
+    const sum = used.reduce((total, each) => total + each);
+    return Math.min(Math.min(...used) + count - most, sum + count - used.length * most);
   };
   const now = missing(0);
   if (now <= 0) return -Infinity;
@@ -97,13 +144,12 @@ function heldAt(rows: readonly RateLimitState[], config: Bucket, count: number):
  * `fullest` is dropped, since only the server knows from which shards the tokens came.
  */
 export function take(snapshot: RateLimitSnapshot, at: number, count: number): RateLimitSnapshot {
-  const { value, ts } = calculateRateLimit(snapshot, snapshot.config, at, count);
-  return { ...snapshot, value, ts, fullest: undefined };
+  return { ...after(lapsedAt(snapshot, at), at, count), fullest: undefined };
 }
 
 /** Whole tokens that remain at an instant on the server's clock, 0 while the limit is in debt. */
 export function remainingAt(snapshot: RateLimitSnapshot, now: number): number {
   const { config } = snapshot;
-  const { value } = calculateRateLimit(snapshot, config, now);
+  const { value } = calculateRateLimit(lapsedAt(snapshot, now), config, now);
   return Math.max(0, Math.floor(value + toleranceOf(config)));
 }

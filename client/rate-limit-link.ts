@@ -7,7 +7,12 @@ import { type Operation, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
 import { SECOND } from "../core/durations.js";
-import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
+import {
+  denialMessage,
+  type DenialMessage,
+  isRateLimitError,
+  type RateLimitErrorData,
+} from "../core/errors.js";
 import { type CallQueue, createCallQueue, type QueuedCall } from "./call-queue.js";
 import { createKnownDenials, type Settle } from "./known-denials.js";
 import { idOf } from "./limit-entry.js";
@@ -36,6 +41,11 @@ export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRou
   maxWait?: number;
   /** The most that a call waits beyond its turn, ms, so that many tabs do not go together. @default 500 */
   jitter?: number;
+  /**
+   * The message of the error of a call that is not sent. The others have the server's.
+   * @default 'Rate limit "sendMessage" exceeded. Try again in 6 seconds', as the server's
+   */
+  denialMessage?: DenialMessage | undefined;
   /** This machine's time, epoch ms. @default Date.now */
   clock?: () => number;
   /** ms since some fixed instant. @default performance.now, or `clock` where that is given */
@@ -63,7 +73,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
   options: RateLimitLinkOptions<TRouter> = {},
 ): TRPCLink<TRouter> {
   const { limits = {}, whenLimited = "send", maxWait = Infinity, jitter = 500 } = options;
-  const { clock = () => Date.now() } = options;
+  const { clock = () => Date.now(), denialMessage: say = denialMessage } = options;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
 
   function declared(op: Operation): LinkedLimit | null | undefined {
@@ -87,7 +97,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
         let stop = () => {};
 
         function reject(data: RateLimitErrorData): void {
-          observer.error(denialError(op, data));
+          observer.error(denialError(op, data, say));
         }
 
         function send(settle: Settle = () => {}): void {
@@ -190,9 +200,9 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
 function denialError<TRouter extends AnyTRPCRouter>(
   { path }: Operation,
   rateLimit: RateLimitErrorData,
+  say: DenialMessage,
 ): TRPCClientError<TRouter> {
-  const { name, retryAfter } = rateLimit;
-  const message = `Rate limit "${name}" exceeded; retry after ${retryAfter} ms`;
+  const message = say(rateLimit);
   const data = { code: "TOO_MANY_REQUESTS", httpStatus: 429, path, rateLimit };
   const result = { error: { code: -32029, message, data } };
   // With the answer itself. In CommonJS code, the client's class is another copy of this one. It makes

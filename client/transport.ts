@@ -49,7 +49,8 @@ export function createTRPCTransport<TClient extends TRPCClientLike>(
       try {
         const subscription = untyped.subscription(
           `${path}.watch`,
-          { items },
+          // tRPC sends it again when it reconnects, so that the server knows the stream again.
+          { items, stream: String(Math.random()) },
           {
             onData: (snapshot) => onSnapshot(snapshot as RateLimitSnapshot),
             onError: onEnded,

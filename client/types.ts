@@ -50,6 +50,11 @@ export interface CheckedRateLimit {
    * When the call would pass, epoch ms on this machine's clock; `undefined` if it would pass now.
    */
   retryAt: number | undefined;
+  /**
+   * While a denial has closed the bucket (`blockFor`): when it opens, epoch ms on this machine's clock.
+   * Until the server has told it after a denial, `value` may be below 0 instead.
+   */
+  closedUntil?: number | undefined;
   /** The server's time at that instant, epoch ms. */
   now: number;
 }

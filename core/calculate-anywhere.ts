@@ -22,7 +22,7 @@ import { withCalendar } from "./with-calendar.js";
  *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid. At most
  *   8e15, which is 253,000 years.
  *
- * @param existing the row, or `null` where there is none: the bucket is full.
+ * @param existing the tokens at an earlier instant. `null` where nothing was used: the bucket is full.
  * @param config a valid one, see `validateConfig`.
  * @param now epoch ms.
  * @param count tokens to take, finite and at least 0.

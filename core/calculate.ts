@@ -1,24 +1,44 @@
 /**
- * The algebra: two numbers, a config and an instant give the tokens held and the wait until there
- * are enough. The server, its stores and the browser all use this code, so what the browser
+ * The algebra: two numbers, a config and an instant give the tokens that are left, and the wait until
+ * there are enough. The server, its stores and the browser all use this code, so what the browser
  * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
  * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
-import { capacityOf, MAX_RETRY_AFTER, type Bucket, toleranceOf } from "./config.js";
+import {
+  type Bucket,
+  emptyAt,
+  leastUsed,
+  MAX_RETRY_AFTER,
+  mostUsed,
+  toleranceOf,
+} from "./config.js";
 import { validateCount } from "./count.js";
 import { isCredits } from "./rows/credits.js";
 import { mostWindowsBetween, windowAfter, windowAt, windowsSince } from "./windows.js";
 
-/** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
+/** The tokens that a limit has left for a key at an instant, by its config. */
 export interface RateLimitState {
   /** Tokens; negative while tokens are owed. */
   value: number;
   /** The instant at which `value` is true, epoch ms. */
   ts: number;
+  /**
+   * What was used of the capacity, where that is known to the last bit. `value` is the capacity less
+   * this; where it is another number, `value` counts.
+   */
+  used?: number | undefined;
 }
 
-/** The tokens that a bucket holds after a calculation, and the wait until there are enough. */
-export interface CalculatedRateLimit extends RateLimitState {
+/** What a config reads in a row at an instant. */
+export interface Reading {
+  /** What is used of the config's capacity. More than that is owed. */
+  used: number;
+  /** The instant at which that is so, epoch ms. */
+  ts: number;
+}
+
+/** The tokens that a bucket has left after a calculation, and the wait until there are enough. */
+export interface CalculatedRateLimit extends Omit<RateLimitState, "used"> {
   /** Whole ms until `value` would not be negative; `undefined` when it is not. */
   retryAfter: number | undefined;
   /**
@@ -41,7 +61,7 @@ export interface CalculatedRateLimit extends RateLimitState {
  *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid. At most
  *   8e15, which is 253,000 years.
  *
- * @param existing the row, or `null` where there is none: the bucket is full.
+ * @param existing the tokens at an earlier instant. `null` where nothing was used: the bucket is full.
  * @param config a valid one, see `validateConfig`.
  * @param now epoch ms.
  * @param count tokens to take, finite and at least 0.
@@ -54,14 +74,14 @@ export function calculateRateLimit(
   count: number = 0,
 ): CalculatedRateLimit {
   validateCount(count);
-  const state = existing ?? initialState(config, now);
-  const held = stateAt(state, config, now);
-  const value = roundUp(held.value - count, config);
+  const reading = existing ? readingOf(config, existing) : unused(config, now);
+  const { used, ts } = refill(config, reading, now);
+  const value = roundUp(emptyAt(config) - (used + count), config);
   const retryAfter =
-    value < 0 ? waitFor(state, config, now, count, -toleranceOf(config)) : undefined;
+    value < 0 ? waitAfter(reading, config, now, count, -toleranceOf(config)) : undefined;
   const windowStart =
-    config.kind === "fixed window" ? (existing?.ts ?? config.start ?? held.ts) : undefined;
-  return { value, ts: held.ts, retryAfter, windowStart };
+    config.kind === "fixed window" ? (existing?.ts ?? config.start ?? ts) : undefined;
+  return { value, ts, retryAfter, windowStart };
 }
 
 /**
@@ -70,27 +90,28 @@ export function calculateRateLimit(
  *
  * A quotient of doubles is only the first guess: it can be a little too small or too large, and off
  * by many ms where a token takes years. Refilling is monotone in time even after rounding, so a
- * search around the guess finds the exact ms at which {@link stateAt} agrees.
+ * search around the guess finds the exact ms at which {@link refill} agrees.
  */
-export function waitFor(
-  state: RateLimitState,
+export function waitAfter(
+  reading: Reading,
   config: Bucket,
   now: number,
   count: number,
   floor: number,
 ): number {
-  const held = stateAt(state, config, now);
-  const after = held.value - count;
+  const most = mostUsed(config, floor);
+  const { used, ts } = refill(config, reading, now);
+  const after = used + count;
   // A bucket never holds a `count` above its capacity. Such a call waits until its debt is repaid.
   const isEnough =
-    capacityOf(config) - count >= floor
-      ? (wait: number) => stateAt(state, config, now + wait).value - count >= floor
-      : (wait: number) => stateAt({ value: after, ts: held.ts }, config, now + wait).value >= floor;
-  const missing = floor - after;
+    leastUsed(config) + count <= most
+      ? (wait: number) => refill(config, reading, now + wait).used + count <= most
+      : (wait: number) => refill(config, { used: after, ts }, now + wait).used <= most;
+  const missing = after - most;
   const guess =
     config.kind !== "fixed window"
-      ? held.ts + (missing / config.rate) * config.period
-      : windowAfter(config, held.ts, Math.ceil(missing / config.rate));
+      ? ts + (missing / config.rate) * config.period
+      : windowAfter(config, ts, Math.ceil(missing / config.rate));
   return shortestWait(Math.ceil(guess - now), isEnough);
 }
 
@@ -103,44 +124,62 @@ export function shortestWait(guess: number, passes: (wait: number) => boolean): 
   return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes));
 }
 
-/** The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. */
+/**
+ * The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. It compares as
+ * a take does. Otherwise a call that got its tokens could be told to wait for them.
+ */
 export function roundUp(value: number, config: Bucket): number {
-  return value < 0 && value >= -toleranceOf(config) ? 0 : value;
+  const isRounding = value < 0 && emptyAt(config) - value <= mostUsed(config, -toleranceOf(config));
+  return isRounding ? 0 : value;
+}
+
+/** What a config reads where nothing was used, in a window aligned with `start`. */
+export function unused(config: Bucket, now: number, least: number = leastUsed(config)): Reading {
+  const used = isCredits(config) ? 0 : least;
+  return { used, ts: config.kind !== "fixed window" ? now : windowAt(config, now) };
 }
 
 /**
- * The state of a bucket without a row: full, in a window aligned with `start`. Credits, whose rate is
- * 0, are not full but empty.
+ * What a config reads, by the tokens that are left. `used` goes before `value` where the two say the
+ * same, because subtracting from the capacity may lose the last bit. It is ignored where a caller has
+ * changed `value`.
  */
-export function initialState(config: Bucket, now: number): RateLimitState {
-  const value = config.rate && capacityOf(config);
-  return { value, ts: config.kind !== "fixed window" ? now : windowAt(config, now) };
+export function readingOf(config: Bucket, { value, ts, used }: RateLimitState): Reading {
+  const empty = emptyAt(config);
+  const isSame = used !== undefined && empty - used === value;
+  // More than the capacity is a full bucket.
+  return { used: isSame ? used : Math.max(empty - value, leastUsed(config)), ts };
 }
 
-/**
- * The tokens held at `now`. A `now` before `state.ts` counts as `state.ts`: no refill, no drain.
- */
+/** {@link RateLimitState} at a later instant. */
 export function stateAt(state: RateLimitState, config: Bucket, now: number): RateLimitState {
+  const { used, ts } = refill(config, readingOf(config, state), now);
+  return { value: emptyAt(config) - used, ts };
+}
+
+/**
+ * What is used at `now` of what was used at an instant. A `now` before that instant counts as that one:
+ * no refill, no drain.
+ *
+ * @param least what is used at least, see {@link leastUsed}.
+ */
+export function refill(
+  config: Bucket,
+  { used, ts }: Reading,
+  now: number,
+  least: number = leastUsed(config),
+): Reading {
   // Multiply before dividing: 6,000 ms at 10 per 60,000 ms are then 1 token, not a little less.
   if (config.kind !== "fixed window") {
-    const elapsed = Math.max(0, now - state.ts);
-    const refilled = state.value + (elapsed * config.rate) / config.period;
-    return { value: Math.min(refilled, capacityOf(config)), ts: Math.max(now, state.ts) };
+    const elapsed = Math.max(0, now - ts);
+    const rest = used - (elapsed * config.rate) / config.period;
+    return { used: Math.max(rest, least), ts: Math.max(now, ts) };
   }
-  const windows = windowsSince(config, state.ts, now);
+  const windows = windowsSince(config, ts, now);
   return {
-    value: Math.min(state.value + windows * config.rate, capacityOf(config)),
-    ts: windowAfter(config, state.ts, windows),
+    used: Math.max(used - windows * config.rate, least),
+    ts: windowAfter(config, ts, windows),
   };
-}
-
-/** The tokens held at `now` by a row. `null` is a row that does not exist, see {@link initialState}. */
-export function heldAt(
-  row: RateLimitState | null | undefined,
-  config: Bucket,
-  now: number,
-): RateLimitState {
-  return stateAt(row ?? initialState(config, now), config, now);
 }
 
 /**
@@ -150,34 +189,6 @@ export function heldAt(
 export function refillBetween(config: Bucket, from: number, to: number): number {
   if (config.kind === "fixed window") return mostWindowsBetween(config, from, to) * config.rate;
   return (Math.max(0, to - from) * config.rate) / config.period;
-}
-
-/**
- * Whether a row is full, so that it says no more than a missing row does. Of credits, that is so
- * where none are left.
- */
-export function isFullAt(state: RateLimitState, config: Bucket, now: number): boolean {
-  if (isCredits(config)) return state.value === 0;
-  return stateAt(state, config, now).value >= capacityOf(config);
-}
-
-/**
- * About the instant at which a row will be full, epoch ms: off by no more than rounding. `Infinity`
- * for credits that are left, see {@link isFullAt}.
- */
-export function fullAt(state: RateLimitState, config: Bucket): number {
-  if (isCredits(config)) return state.value === 0 ? state.ts : Infinity;
-  const periods = Math.max(0, capacityOf(config) - state.value) / config.rate;
-  return config.kind !== "fixed window"
-    ? state.ts + periods * config.period
-    : windowAfter(config, state.ts, Math.ceil(periods));
-}
-
-/** The part of the capacity that was used at `state.ts`: from 0, full, to 1, exhausted or in debt. */
-export function usageOf(state: RateLimitState, config: Bucket): number {
-  const capacity = capacityOf(config);
-  if (state.value >= capacity) return 0;
-  return capacity > 0 ? Math.min(1, 1 - state.value / capacity) : 1;
 }
 
 /**

@@ -2,11 +2,15 @@
  * Takes tokens for use that has already happened. It is never denied: tokens that are not there are
  * owed, whatever `maxReserved` says, and later calls wait until the debt is repaid.
  */
-import { heldAt, type RateLimitState } from "./calculate.js";
-import { capacityOf, MAX_WAIT, type Bucket, longestPeriod } from "./config.js";
+import { usedAt } from "./rows/reading.js";
+import { type Bucket, capacityOf, longestPeriod, MAX_WAIT, mostUsed } from "./config.js";
 import { validateCount } from "./count.js";
 import { RateLimitInputError } from "./errors.js";
+import { isClosed, isOfLarger, rowOf } from "./rows/bucket.js";
 import { isCredits, MOST_CREDITS } from "./rows/credits.js";
+import { withMoreUsed } from "./rows/larger.js";
+import type { Row } from "./rows/row.js";
+import { windowAfter } from "./windows.js";
 
 /**
  * The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. Of
@@ -35,36 +39,90 @@ export function validateChargeable(
   throw new RateLimitInputError("unsatisfiable", message);
 }
 
+/** Rows that share a limit, after a charge. */
+export interface ChargedRows {
+  /** What to write. */
+  next: Row[];
+  /** What was charged to each of them; below 0 for a row that got some of what another one had used. */
+  charged: number[];
+}
+
 /**
- * The states of rows that share a limit after `count` tokens were charged to them. Several rows are
- * left with the same value, so that every later call meets its part of a debt.
+ * The rows that share a limit after `count` tokens were charged to them. What was used by a larger
+ * config stays used, and each row gets an equal part of the charge then. Otherwise several rows are left
+ * with equal parts, so that every later call meets its part of a debt. Rows that are closed stay so for longer, by as much as refills meanwhile. Where some are
+ * open, these pay, and the others stay as they are.
  *
  * @param config one shard's part, see `shardConfig`.
- * @param keepsLevel whether a row that holds more than the capacity keeps it, because a larger config
- * has given it more since.
  */
 export function chargeRows(
-  rows: readonly (RateLimitState | null)[],
+  rows: readonly (Row | null)[],
   config: Bucket,
   now: number,
   count: number,
-  keepsLevel = false,
-): RateLimitState[] {
-  const held = rows.map((row) => chargeableAt(row, config, now, keepsLevel));
-  const total = held.reduce((sum, { value }) => sum + value, 0);
+): ChargedRows {
+  if (rows.some((row) => row !== null && isOfLarger(config, row))) {
+    const share = count / rows.length;
+    return {
+      next: rows.map((row) => chargeAlone(row, config, now, share)),
+      charged: rows.map(() => share),
+    };
+  }
+  const closed = rows.filter((row) => isClosed(row, now));
+  if (closed.length === rows.length) {
+    const share = count / rows.length;
+    return {
+      next: closed.map((row) => closedLonger(row!, config, now, share)),
+      charged: closed.map(() => share),
+    };
+  }
+  if (closed.length > 0) return chargeOpen(rows, config, now, count);
+  const held = rows.map((row) => usedAt(row, config, now));
+  const total = held.reduce((sum, { used }) => sum + used, 0);
   // Reservations may owe more than a charge may leave. That debt stays.
-  const floor = Math.min(chargeFloor(config), total / rows.length);
-  const value = Math.max(floor, (total - count) / rows.length);
-  return held.map(({ ts }) => ({ value, ts }));
+  const most = Math.max(mostUsed(config, chargeFloor(config)), total / rows.length);
+  const used = Math.min(most, (total + count) / rows.length);
+  return {
+    next: held.map(({ ts }) => rowOf(config, used, ts)),
+    charged: held.map((reading) => used - reading.used),
+  };
 }
 
-/** What a row holds before it is charged; see `chargeRows`. */
-export function chargeableAt(
-  row: RateLimitState | null,
+/** One of the rows, some of which say what a larger config has used. */
+function chargeAlone(row: Row | null, config: Bucket, now: number, count: number): Row {
+  if (isClosed(row, now)) return closedLonger(row!, config, now, count);
+  const reading = usedAt(row, config, now);
+  if (row !== null && isOfLarger(config, row)) {
+    return withMoreUsed(config, row, now, reading, count);
+  }
+  const used = reading.used + count;
+  return row !== null && row.used < 0 ? rowOf(config, used, reading.ts) : { used, ts: reading.ts };
+}
+
+/** {@link chargeRows} where some of the rows are closed. */
+function chargeOpen(
+  rows: readonly (Row | null)[],
   config: Bucket,
   now: number,
-  keepsLevel: boolean,
-): RateLimitState {
-  const isAbove = keepsLevel && row !== null && row.value > capacityOf(config);
-  return heldAt(row, isAbove ? { ...config, capacity: row.value } : config, now);
+  count: number,
+): ChargedRows {
+  const open = rows.filter((row) => !isClosed(row, now));
+  const { next, charged } = chargeRows(open, config, now, count);
+  return {
+    next: rows.map((row) => (isClosed(row, now) ? row! : next.shift()!)),
+    charged: rows.map((row) => (isClosed(row, now) ? 0 : charged.shift()!)),
+  };
+}
+
+/**
+ * A closed bucket that opens when what was charged is refilled, too. Like a debt, it has a bound: what
+ * is charged beyond that is forgotten.
+ */
+function closedLonger(row: Row, config: Bucket, now: number, count: number): Row {
+  const { used, ts } = row;
+  if (ts - now >= MAX_WAIT / 2) return row;
+  const periods = count / config.rate;
+  return config.kind === "fixed window"
+    ? { used, ts: windowAfter(config, ts, Math.ceil(periods)) }
+    : { used, ts: Math.ceil(ts + periods * config.period) };
 }

@@ -3,7 +3,12 @@
  * `LimitConfig`.
  */
 import { DAY } from "./durations.js";
-import type { FixedWindowConfig, TokenBucketConfig } from "./limit-config.js";
+import type {
+  AnyFixedWindow,
+  CalendarWindowConfig,
+  FixedWindowConfig,
+  TokenBucketConfig,
+} from "./limit-config.js";
 
 /** Windows that are of no equal length: those of a time zone, or of a list. */
 export interface Windows {
@@ -24,7 +29,7 @@ export interface Windows {
 type NoWindows = {
   [
     TOption in Exclude<
-      keyof FixedWindowConfig | "windows" | "starts" | "slots",
+      keyof AnyFixedWindow | "windows" | "starts" | "slots",
       keyof TokenBucketConfig
     >
   ]?: undefined;
@@ -32,17 +37,17 @@ type NoWindows = {
 
 interface TokenBucket extends TokenBucketConfig, NoWindows {}
 
-interface WindowOfZone extends FixedWindowConfig {
+interface WindowOfZone extends CalendarWindowConfig {
   /** The windows of a time zone, which only a server calculates. */
   windows: Windows;
   starts?: undefined;
 }
 
-interface OtherWindow extends FixedWindowConfig {
+type OtherWindow = FixedWindowConfig & {
   windows?: undefined;
   /** The windows of a limit that was shown, see {@link ShownWindow}. */
   starts?: readonly number[] | undefined;
-}
+};
 
 /** What the arithmetic of a fixed window calculates with. */
 export type WindowBucket = WindowOfZone | OtherWindow;
@@ -60,7 +65,7 @@ interface CreditsBucket extends Omit<TokenBucketConfig, "kind">, NoWindows {
 export type Bucket = TokenBucket | CreditsBucket | WindowBucket;
 
 /** A fixed window, as it is shown. */
-export interface ShownWindow extends FixedWindowConfig {
+export type ShownWindow = FixedWindowConfig & {
   /**
    * The instants at which windows start, epoch ms, ascending, for a page that cannot calculate the
    * windows itself. Each brings `rate` tokens, and an instant that is there twice brings them twice.
@@ -73,7 +78,7 @@ export interface ShownWindow extends FixedWindowConfig {
    */
   slots?: number | undefined;
   windows?: undefined;
-}
+};
 
 /**
  * A limit as those who read it get it, plain JSON: in snapshots, in denials, and from `configOf`.
@@ -122,6 +127,27 @@ export function capacityOf(config: Bucket): number {
 }
 
 /**
+ * What is used where nothing is left: the capacity, and of credits, which are a balance, nothing. What
+ * is used beyond it is owed.
+ */
+export function emptyAt(config: Bucket): number {
+  return config.rate && capacityOf(config);
+}
+
+/** What is used at least: nothing. A balance of credits counts as less than that, and has a bound. */
+export function leastUsed(config: Bucket): number {
+  return config.rate === 0 ? -capacityOf(config) : 0;
+}
+
+/**
+ * The most that may be used after a call, by the least that it may leave; see {@link floorOf}. No more
+ * than a double holds.
+ */
+export function mostUsed(config: Bucket, floor: number): number {
+  return Math.min(emptyAt(config) - floor, Number.MAX_VALUE);
+}
+
+/**
  * The most tokens that may be owed: `maxReserved`. Without it, as many as can be repaid within
  * {@link MAX_WAIT} with enough time left to fill the bucket.
  */
@@ -134,8 +160,8 @@ export function reservableOf(config: Bucket): number {
 }
 
 /**
- * The tokens that a call may lack, because sums of doubles are not exact: after 9 of 10 tokens per
- * 100 ms were taken at 97 ms, the bucket holds 0.9999999999999993 at 100 ms. It is at most what
+ * The tokens that a call may lack, because sums of doubles are not exact: an empty bucket of 10 tokens per
+ * 100 ms that gave 0 tokens at 1 ms and 1 at 13 ms holds 8.999999999999998 at 100 ms. It is at most what
  * comes within a thousandth of a ms, so no call passes a ms too early. Nothing is added to the
  * bucket, so the differences do not add up.
  */

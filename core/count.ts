@@ -1,7 +1,15 @@
 /**
  * Checks whether a limit can ever grant a count. It does not check whether it has the tokens now.
  */
-import { capacityOf, floorOf, type Bucket, reservableOf, shardConfig } from "./config.js";
+import {
+  type Bucket,
+  capacityOf,
+  floorOf,
+  leastUsed,
+  mostUsed,
+  reservableOf,
+  shardConfig,
+} from "./config.js";
 import { RateLimitInputError } from "./errors.js";
 
 /**
@@ -69,7 +77,9 @@ export function validateSatisfiable(
  * error could accept a count that is then denied for ever.
  */
 export function isSatisfiable(config: Bucket, count: number, reserve: boolean): boolean {
-  return mostHeld(config) - count >= usedShards(config) * floorOf(shardConfig(config), reserve);
+  const rows = usedShards(config);
+  const part = shardConfig(config);
+  return rows * leastUsed(part) + count <= rows * mostUsed(part, floorOf(part, reserve));
 }
 
 /** About the largest count that a wait could satisfy: {@link isSatisfiable} is exact. */

@@ -2,17 +2,14 @@
  * Turns tokens into an answer: granted, reserved or denied. Pure. The server decides with it, and
  * the browser predicts with it.
  */
-import { closedState } from "./block.js";
-import {
-  heldAt,
-  initialState,
-  type RateLimitState,
-  roundUp,
-  stateAt,
-  waitFor,
-} from "./calculate.js";
-import { capacityOf, floorOf, type Bucket } from "./config.js";
+import { closedRow } from "./block.js";
+import { roundUp } from "./calculate.js";
+import { heldAt, usedAt, waitFor } from "./rows/reading.js";
+import { type Bucket, emptyAt, floorOf, leastUsed, mostUsed } from "./config.js";
 import { validateCount } from "./count.js";
+import { isClosed, isOfLarger, readBy, rowOf } from "./rows/bucket.js";
+import { withMoreUsed } from "./rows/larger.js";
+import type { Row } from "./rows/row.js";
 
 /**
  * - `ok: true` without `retryAfter`: granted. Do the work now.
@@ -61,60 +58,81 @@ export interface TakenShard {
   count: number;
 }
 
-/** A result, and the state to write. */
+/** A result, and the row to write. */
 export interface RateLimitDecision {
   /** The answer for the caller. */
   result: RateLimitResult;
   /**
-   * The state to write. `undefined` where nothing is to be written: when the call is denied, unless
+   * The row to write. `undefined` where nothing is to be written: when the call is denied, unless
    * the denial closes the bucket (`blockFor`).
    */
-  next: RateLimitState | undefined;
+  next: Row | undefined;
 }
 
 /**
- * Takes `total` tokens, all of them or none. Returns the state to write, or `undefined` where less
- * than `floor` would be left. Keep the order of operations: SQL stores calculate the same formula
- * inside a statement, to the last bit.
+ * Takes `total` tokens, all of them or none. Returns the row to write, or `undefined` where less
+ * than `floor` would be left, and of a bucket that is closed. Keep the order of operations: SQL stores
+ * calculate the same formula inside a statement, to the last bit.
  *
  * @param floor the least that may be left, see `floorOf`.
+ * @param least what is used at least before the take, see `leastUsed`.
  */
 export function takeTokens(
-  existing: RateLimitState | null,
+  existing: Row | null,
   config: Bucket,
   now: number,
   total: number,
   floor: number,
-): RateLimitState | undefined {
-  const held = heldAt(existing, config, now);
-  const value = held.value - total;
-  return value >= floor ? { value, ts: held.ts } : undefined;
+  least: number = leastUsed(config),
+): Row | undefined {
+  if (isClosed(existing, now)) return undefined;
+  const held = usedAt(existing, config, now, least);
+  const used = held.used + total;
+  // Not so where a number is not valid, either.
+  if (!(used <= mostUsed(config, floor))) return undefined;
+  const next = rowOf(config, used, held.ts);
+  // What is owed is the same for every config.
+  if (existing === null || next.used < 0 || !isOfLarger(config, existing)) return next;
+  // A call for no tokens changes nothing.
+  return total === 0 ? existing : withMoreUsed(config, existing, now, held, total);
 }
 
 /** {@link takeTokens} of a bucket without a row, which has the tokens. */
-export function takeFromFull(config: Bucket, now: number, total: number): RateLimitState {
-  // Where `now` is the last instant of a window, rounding can make it the first one of the next.
-  if (config.kind === "fixed window") return takeTokens(null, config, now, total, -Infinity)!;
-  return { value: (config.rate && capacityOf(config)) - total, ts: now };
+export function takeFromFull(
+  config: Bucket,
+  now: number,
+  total: number,
+  least: number = leastUsed(config),
+): Row {
+  const { used, ts } = usedAt(null, config, now, least);
+  return rowOf(config, used + total, ts);
 }
 
 /**
  * The answer to a call after its tokens were taken.
  *
- * @param next the state that was written.
+ * @param next the row that was written.
  * @param later tokens that the same write took for calls after this one.
  */
 export function grantOf(
-  next: RateLimitState,
+  next: Row,
   config: Bucket,
   now: number,
   later: number = 0,
 ): RateLimitResult {
-  const value = roundUp(next.value + later, config);
-  const { ts } = next;
-  if (value >= 0) return { ok: true, value, ts };
+  // Of a larger config's row, only the present instant tells what this one has used.
+  const reading = isOfLarger(config, next) ? usedAt(next, config, now) : readBy(config, next);
+  const { ts } = reading;
+  const used = reading.used - later;
+  const value = roundUp(emptyAt(config) - used, config);
+  if (value >= 0 && !isClosed(next, now)) return { ok: true, value, ts };
+  if (value >= 0) {
+    const opensAfter = waitFor(next, config, now, 0, floorOf(config, false));
+    return { ok: true, retryAfter: opensAfter, value, ts };
+  }
   // The work may be done once this debt is repaid, to the ms.
-  const retryAfter = waitFor({ value, ts }, config, now, 0, floorOf(config, false));
+  const own = rowOf(config, used, ts);
+  const retryAfter = waitFor(own, config, now, 0, floorOf(config, false));
   return { ok: true, retryAfter, value, ts };
 }
 
@@ -126,7 +144,7 @@ export function grantOf(
  * @throws RateLimitInputError when `count` is negative or not finite.
  */
 export function decideRateLimit(
-  existing: RateLimitState | null,
+  existing: Row | null,
   config: Bucket,
   now: number,
   count: number,
@@ -135,11 +153,16 @@ export function decideRateLimit(
   validateCount(count);
   const floor = floorOf(config, reserve);
   const next = takeTokens(existing, config, now, count, floor);
-  if (next !== undefined) return { result: grantOf(next, config, now), next };
-  const closed = closedState(existing, config, now);
-  const state = closed ?? existing ?? initialState(config, now);
-  const value = roundUp(stateAt(state, config, now).value, config);
+  if (next !== undefined) {
+    // A row that stays as it is says what was used some time ago.
+    const at = next === existing ? usedAt(next, config, now) : undefined;
+    const row = at ? rowOf(config, at.used, at.ts) : next;
+    return { result: grantOf(row, config, now), next };
+  }
+  const closed = closedRow(existing, config, now);
+  const row = closed ?? existing;
+  const value = roundUp(heldAt(row, config, now).value, config);
   // A denied reservation waits until it may owe its tokens, not until they are there.
-  const retryAfter = waitFor(state, config, now, count, floor);
+  const retryAfter = waitFor(row, config, now, count, floor);
   return { result: { ok: false, retryAfter, value }, next: closed };
 }

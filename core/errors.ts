@@ -3,7 +3,8 @@
  * that it also works between two copies of the package. A denial is data. It becomes an error only
  * where `throws: true` asks for it.
  */
-import { isNever, type ShownConfig } from "./config.js";
+import type { ShownConfig } from "./config.js";
+import { waitInWords } from "./wait-in-words.js";
 
 /**
  * The facts of a denial, plain JSON.
@@ -50,7 +51,52 @@ export interface RateLimitDenial<TName extends string = string> {
 }
 
 /**
- * Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`.
+ * What a denial says to people, in an application's own words or language. The numbers stay in the data.
+ *
+ * @example
+ * import { type DenialMessage, waitInWords } from "trpc-rate-limit";
+ *
+ * const denialMessage: DenialMessage = ({ retryAfter }) => {
+ *   const wait = waitInWords(retryAfter, "de");
+ *   return wait ? `Zu viele Anfragen. Wieder in ${wait}` : "Das Guthaben ist verbraucht";
+ * };
+ */
+export type DenialMessage = (rateLimit: RateLimitErrorData) => string;
+
+/** What people may do about a denial. It names no limit. */
+export function adviceOf({ retryAfter }: { retryAfter: number }): string {
+  const wait = waitInWords(retryAfter);
+  return wait === undefined ? "Waiting does not help" : `Try again in ${wait}`;
+}
+
+/** The message of a denial where the application has none of its own. It names every limit. */
+export function denialMessage(rateLimit: RateLimitErrorData): string {
+  const names = denialsOf(rateLimit).map(({ name }) => name);
+  return `Rate limit "${names.join('", "')}" exceeded. ${adviceOf(rateLimit)}`;
+}
+
+/** Words that fail, or that are none, must not turn a denial into something else. */
+function messageBy(message: DenialMessage, rateLimit: RateLimitErrorData): string {
+  try {
+    const said: unknown = message(rateLimit);
+    if (typeof said === "string") return said;
+  } catch {
+    // See above.
+  }
+  return denialMessage(rateLimit);
+}
+
+/** By the error that was made with it, for an error about fewer limits. */
+const ownMessages = new WeakMap<object, DenialMessage>();
+
+/** The error of the same denial with other data, which its message goes by. */
+export function remadeError(error: unknown, rateLimit: RateLimitErrorData): RateLimitError {
+  return new RateLimitError(rateLimit, ownMessages.get(Object(error) as object));
+}
+
+/**
+ * Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. Its message is for
+ * people: 'Rate limit "sendMessage" exceeded. Try again in 6 seconds'.
  *
  * @example
  * import { RateLimitError } from "trpc-rate-limit";
@@ -70,13 +116,14 @@ export class RateLimitError<TName extends string = string> extends Error {
   /** The facts of the denial, where `isRateLimitError` looks for them. */
   readonly data: { rateLimit: RateLimitErrorData<TName> };
 
-  /** @param rateLimit the facts of the denial. The message names every limit in them. */
-  constructor(rateLimit: RateLimitErrorData<TName>) {
-    const names = denialsOf(rateLimit).map((denial) => denial.name);
-    const { retryAfter } = rateLimit;
-    const advice = isNever(retryAfter) ? "no wait ends this" : `retry after ${retryAfter} ms`;
-    super(`Rate limit "${names.join('", "')}" exceeded; ${advice}`);
+  /**
+   * @param rateLimit the facts of the denial.
+   * @param message what it says to people. By default, it names every limit, and says when to try again.
+   */
+  constructor(rateLimit: RateLimitErrorData<TName>, message: DenialMessage = denialMessage) {
+    super(messageBy(message, rateLimit));
     this.data = { rateLimit };
+    if (message !== denialMessage) ownMessages.set(this, message);
   }
 }
 
@@ -144,11 +191,14 @@ export class RateLimitInputError extends Error {
    * - `"name"`: not valid, or unknown and without a config;
    * - `"once"`: an id for `once` that is empty, has a NUL or a lone surrogate, or is too long together
    *   with the key;
+   * - `"holder"`: an id of a slot's holder that is empty or too long;
+   * - `"holds"`: one more hold than a key may have open, 10,000;
    * - `"result"`: not a result that the function can use, such as one that the limiter never gave.
    */
   constructor(
     /** The argument that is not valid. */
-    readonly reason: "count" | "unsatisfiable" | "key" | "name" | "once" | "result",
+    readonly reason:
+      "count" | "unsatisfiable" | "key" | "name" | "once" | "holder" | "holds" | "result",
     message: string,
   ) {
     super(message);

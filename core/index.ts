@@ -15,6 +15,7 @@ export type { Bucket, PeriodicConfig, ShownConfig } from "./config.js";
 export type { RateLimitResult, TakenShard } from "./decide.js";
 export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
 export {
+  type DenialMessage,
   isRateLimitError,
   RateLimitConfigError,
   type RateLimitDenial,
@@ -26,3 +27,4 @@ export {
 export type { RateLimitSnapshot } from "./snapshot.js";
 export { type TokensHeld, waitsInLine } from "./waits-in-line.js";
 export { validateConfig } from "./validate-config.js";
+export { waitInWords } from "./wait-in-words.js";

@@ -1,6 +1,6 @@
 /**
- * The config of a limit, as users write it: how fast tokens come, and how many may be held. The two
- * kinds of tokens and the names of their options are those of Convex's rate limiter.
+ * The config of a limit, as users write it: how fast tokens come, and how many may be held. Token
+ * buckets, fixed windows and the names of their options are those of Convex's rate limiter.
  */
 interface CommonConfig {
   /** Tokens added per `period`. Finite and above 0; fractions are fine (`1 / 3`). */
@@ -24,10 +24,10 @@ interface CommonConfig {
   shards?: number;
   /**
    * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. Tokens
-   * that were left are lost. A token bucket goes into a debt that takes as long to refill. A fixed
-   * window stays closed until the first window that starts after that time. Further denials neither
-   * extend it nor start another one, until a call has been granted again. A bucket in debt is closed
-   * already. Two denials close nothing: one for the call's `maxWait`, and one in a transaction that
+   * that were left are lost. A token bucket is empty when it opens. A fixed window stays closed until
+   * the first window that starts after that time. It opens then, whatever config reads it. Further denials
+   * neither extend it nor start another one, until a call has been granted again. A bucket in debt is
+   * not closed. Two denials close nothing: one for the call's `maxWait`, and one in a transaction that
    * is rolled back. Not with `shards`.
    *
    * A list makes each closing longer than the one before: `[MINUTE, 5 * MINUTE, 15 * MINUTE]` closes
@@ -128,15 +128,15 @@ export interface LeaseConfig {
 
 /** Tokens come continuously, `rate` per `period`, up to `capacity`. */
 export interface TokenBucketConfig extends CommonConfig {
-  /** Tells the two kinds of configs apart. */
+  /** Tokens come continuously, `rate` per `period`, up to `capacity`. */
   kind: "token bucket";
   /** Length of a period in whole ms, at least 1. See `SECOND`, `MINUTE`, `HOUR`, `DAY`. */
   period: number;
 }
 
-/** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
-export interface FixedWindowConfig extends CommonConfig {
-  /** Tells the two kinds of configs apart. */
+/** The options of fixed windows of every length. Users write a {@link FixedWindowConfig}. */
+export interface AnyFixedWindow extends CommonConfig {
+  /** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
   kind: "fixed window";
   /**
    * Length of a window in whole ms, at least 1; or `"day"`, `"week"` or `"month"` of the calendar in
@@ -161,10 +161,11 @@ export interface FixedWindowConfig extends CommonConfig {
    */
   weekStart?: 0 | 1 | 2 | 3 | 4 | 5 | 6 | undefined;
   /**
-   * An instant at which a window starts, epoch ms, such as a billing date. The other windows follow
-   * in steps of `period`. Whole and finite. `0` aligns days with midnight UTC, and months with the
-   * first of each month. Weeks begin on Thursday then, and on Monday with `4 * DAY`. Not with
-   * `timeZone`, and not with days and weeks of the calendar.
+   * An instant at which a window starts, epoch ms, such as the first billing date. The other windows
+   * follow in steps of `period`. Give one that never moves: months from 28 February stay on the 28th.
+   * Whole and finite. `0` aligns days with midnight UTC, and months with the first of each month.
+   * Weeks begin on Thursday then, and on Monday with `4 * DAY`. Not with `timeZone`, and not with days
+   * and weeks of the calendar.
    *
    * A bucket that is in use keeps its windows when `start` or `period` changes, of months by the day
    * of the month: a new `start` must not refill it. `reset` it to begin the new windows.
@@ -185,7 +186,26 @@ export interface FixedWindowConfig extends CommonConfig {
   afterBlock?: "next window" | "new window" | undefined;
 }
 
-/** The config of one limit whose tokens come by themselves, of either kind. */
+/** Fixed windows of a number of ms. */
+export interface PeriodWindowConfig extends AnyFixedWindow {
+  /** Length of a window in whole ms, at least 1. */
+  period: number;
+  /** Only for days, weeks and months. */
+  timeZone?: undefined;
+  /** Only for weeks. */
+  weekStart?: undefined;
+}
+
+/** Fixed windows that are days, weeks or months of the calendar. */
+export interface CalendarWindowConfig extends AnyFixedWindow {
+  /** What a window is: a day, a week or a month of the calendar in `timeZone`. */
+  period: "day" | "week" | "month";
+}
+
+/** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
+export type FixedWindowConfig = PeriodWindowConfig | CalendarWindowConfig;
+
+/** The config of one limit whose tokens come by themselves: a token bucket, or a fixed window. */
 export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
 
 /**
@@ -193,7 +213,7 @@ export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
  * `limiter.enter`, and holds its slot until it releases it.
  */
 export interface ConcurrencyConfig {
-  /** Tells slots from tokens. */
+  /** Slots: how many calls may run at a time. */
   kind: "concurrency";
   /** How many callers may hold a slot of one key at a time: whole, 1 to 1,000. */
   slots: number;
@@ -210,7 +230,7 @@ export interface ConcurrencyConfig {
  * first, and no call takes it below zero.
  */
 export interface CreditsConfig {
-  /** Tells credits from tokens that come by themselves. */
+  /** Credits: tokens that only `credit()` adds. */
   kind: "credits";
   /**
    * The most tokens that a balance holds: above 0, and at most 2^53. `credit()` adds no more than
@@ -244,4 +264,4 @@ export type AnyLimit = { kind: LimitConfig["kind"] } & {
   [TOption in Exclude<keyof AnyOptions, "kind">]?: AnyOptions[TOption] | undefined;
 };
 
-type AnyOptions = Omit<FixedWindowConfig, "kind"> & ConcurrencyConfig;
+type AnyOptions = Omit<AnyFixedWindow, "kind"> & ConcurrencyConfig;

@@ -4,15 +4,16 @@
  *
  * - **With tokens left**, the rows together hold no more than these. Only rows that hold more than their
  *   share lose tokens.
- * - **With nothing left, and a wait**, they get a debt. A token bucket holds 0 tokens again at the end of
- *   the wait. A fixed window holds nothing until its first window that starts then or later, and then the
- *   tokens of that window alone. A debt that lasts longer stays.
- * - **Of a limit with `blockFor`**, such a debt counts as a closing, like every debt.
+ * - **With nothing left, and a wait**, they are closed, as by `blockFor`. A token bucket is empty at the
+ *   end of the wait. A fixed window is closed until its first window that starts then or later, and then
+ *   holds the tokens of that window alone. A debt, or a closing, that lasts longer stays.
  */
-import { heldAt, type RateLimitState } from "./calculate.js";
-import { chargeFloor } from "./charge.js";
-import type { Bucket } from "./config.js";
-import { windowAfter, windowsSince } from "./windows.js";
+import { closedUntil } from "./block.js";
+import { heldAt, usedAt, waitFor } from "./rows/reading.js";
+import { type Bucket, emptyAt, floorOf, MAX_WAIT, mostUsed } from "./config.js";
+import { isClosed, isOfLarger, rowOf } from "./rows/bucket.js";
+import { withMoreUsed } from "./rows/larger.js";
+import type { Row } from "./rows/row.js";
 
 /**
  * The states of rows that share a limit, after a provider was heard. `undefined` for a row that stays.
@@ -22,22 +23,40 @@ import { windowAfter, windowsSince } from "./windows.js";
  * @param until the instant before which no call passes, epoch ms. It counts where nothing remains.
  */
 export function observedRows(
-  rows: readonly (RateLimitState | null)[],
+  rows: readonly (Row | null)[],
   config: Bucket,
   now: number,
   remaining: number,
   until: number = now,
-): (RateLimitState | undefined)[] {
+): (Row | undefined)[] {
   const held = rows.map((row) => heldAt(row, config, now));
   const most = levelOf(
     held.map(({ value }) => value),
     remaining,
   );
-  return held.map(({ value, ts }) => {
-    const closed = remaining > 0 || until <= now ? Infinity : closedUntil(until, ts, config);
-    const next = Math.min(most, closed);
-    return next < value ? { value: next, ts } : undefined;
+  return held.map(({ value, ts }, i) => {
+    if (remaining <= 0 && until > now) return closedFor(rows[i]!, config, now, until);
+    if (most >= value) return undefined;
+    const row = rows[i]!;
+    const lowered = rowOf(config, emptyAt(config) - most, ts);
+    return row && isOfLarger(config, row)
+      ? withMoreUsed(config, row, now, usedAt(row, config, now), value - most)
+      : lowered;
   });
+}
+
+/** A row from which no call passes before `until`. `undefined` where that is so already. */
+function closedFor(row: Row | null, config: Bucket, now: number, until: number): Row | undefined {
+  const { used, ts } = usedAt(row, config, now);
+  // A row of a clock that is ahead neither goes back nor gets the tokens of its window again.
+  const least = config.kind === "fixed window" ? ts + 1 : ts;
+  const closed = closedUntil(Math.max(least, Math.min(until, now + MAX_WAIT)), config, ts);
+  const floor = floorOf(config, false);
+  const isOwed = used > mostUsed(config, floor);
+  const opens = isClosed(row, now)
+    ? row!.ts
+    : now + (isOwed ? waitFor(row, config, now, 0, floor) : 0);
+  return opens >= closed.ts ? undefined : closed;
 }
 
 /**
@@ -52,17 +71,4 @@ function levelOf(values: readonly number[], total: number): number {
     rest -= Math.max(0, value);
   }
   return Infinity;
-}
-
-/** What a row holds at `ts` that holds nothing before `until`. */
-function closedUntil(until: number, ts: number, config: Bucket): number {
-  const { rate, period } = config;
-  if (config.kind === "fixed window") {
-    const begun = windowsSince(config, ts, until);
-    const windows = begun + (windowAfter(config, ts, begun) < until ? 1 : 0);
-    return windows === 0 ? Infinity : Math.max(chargeFloor(config), (1 - windows) * rate);
-  }
-  // No -0, which not every store keeps.
-  const owed = 0 - (Math.max(0, until - ts) * rate) / (period as number);
-  return Math.max(chargeFloor(config), owed);
 }

@@ -6,26 +6,30 @@
  * assumes the worst: that the bucket was full but for these tokens, and every refill since has
  * replaced some of them. While the bucket is in debt, calls in line have been promised their turns,
  * and only the last one in line gives its tokens back: the debt is all that tells the others of a
- * promise. A bucket that a denial has closed (`blockFor`) gets nothing back.
+ * promise. Where nothing can be reserved (`maxReserved: 0`), a debt was charged, and promises no turn.
+ * A bucket that a denial has closed (`blockFor`) gets nothing back.
  */
-import { isClosed } from "./block.js";
-import { heldAt, type RateLimitState, refillBetween } from "./calculate.js";
-import { capacityOf, type Bucket, toleranceOf } from "./config.js";
+import { refillBetween } from "./calculate.js";
+import { heldAt, type Level, levelAt, usedAt } from "./rows/reading.js";
+import { type Bucket, capacityOf, leastUsed, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
+import { isClosed, isOfLarger, levelIn, rowOf } from "./rows/bucket.js";
 import { isCredits } from "./rows/credits.js";
+import { withMoreUsed } from "./rows/larger.js";
+import type { Row } from "./rows/row.js";
 
-/** Tokens that a row gave to a call, and the state in which that left the row. */
-export interface TakenTokens extends RateLimitState {
+/** Tokens that a row gave to a call, and what the row said after that. */
+export interface TakenTokens extends Row {
   count: number;
   /** Tokens of these that were given back before. @default 0 */
   refunded?: number;
 }
 
 export interface RefundedRateLimit {
-  /** Tokens held by the rows together, after the refund. */
+  /** The tokens that the rows have left together, after the refund. */
   value: number;
-  /** The states to write; `undefined` for a row that stays as it is. */
-  next: (RateLimitState | undefined)[];
+  /** The rows to write; `undefined` for one that stays as it is. */
+  next: (Row | undefined)[];
   /** Tokens that were given back, by row. */
   refunded: number[];
   /** Tokens that were not given back. */
@@ -40,14 +44,15 @@ export interface RefundedRateLimit {
  * @throws RateLimitInputError when `count` is negative or not finite.
  */
 export function refundTaken(
-  rows: readonly (RateLimitState | null)[],
+  rows: readonly (Row | null)[],
   config: Bucket,
   now: number,
   count: number,
   taken: readonly TakenTokens[],
 ): RefundedRateLimit {
-  return refundEach(rows, config, now, count, (held, index) => {
-    return refundable(held, config, taken[index]!);
+  return refundEach(rows, config, now, count, {
+    isOwn: (index) => isOwnOfLarger(rows[index]!, config, taken[index]!),
+    mostOf: (held, index) => refundable(held, config, taken[index]!),
   });
 }
 
@@ -59,52 +64,76 @@ export function refundTaken(
  * @throws RateLimitInputError when `count` is negative or not finite.
  */
 export function refundRateLimit(
-  rows: readonly (RateLimitState | null)[],
+  rows: readonly (Row | null)[],
   config: Bucket,
   now: number,
   count: number,
 ): RefundedRateLimit {
-  return refundEach(rows, config, now, count, () => Infinity);
+  return refundEach(rows, config, now, count, { isOwn: () => false, mostOf: () => Infinity });
+}
+
+/**
+ * Whether this config took from the row of a larger one, and told it by the instant alone, see
+ * `rows/larger.ts`. Otherwise the tokens are a part of what the larger one has used.
+ */
+function isOwnOfLarger(row: Row | null, config: Bucket, taken: TakenTokens): boolean {
+  return row !== null && row.ts < taken.ts && !isOfLarger(config, taken) && isOfLarger(config, row);
 }
 
 /** The tokens of a taking that may come back to its row. Where none may, zero or negative. */
-function refundable(held: RateLimitState, config: Bucket, taken: TakenTokens): number {
+function refundable(held: Level, config: Bucket, taken: TakenTokens): number {
   const { count, refunded = 0 } = taken;
-  // Nothing has replaced credits. A debt of theirs was charged, and promises no call its turn.
+  // Nothing has replaced credits.
   if (isCredits(config)) return count - refunded;
   const refilled = refillBetween(config, taken.ts, held.ts);
   // What others took since, less what they gave back. While calls wait, only the last one in line
   // gives back. So what the waiting calls took is counted.
-  const takenSince = taken.value + refilled + refunded - held.value;
+  const takenSince = held.used - levelIn(config, taken).used + refilled + refunded;
   const tolerance = toleranceOf(config);
-  if (held.value < -tolerance && takenSince > tolerance) return 0;
+  const mayWait = config.maxReserved !== 0;
+  const isOwed = !held.isOfLarger && held.used > capacityOf(config) + tolerance;
+  if (mayWait && isOwed && takenSince > tolerance) return 0;
   return count - refilled - refunded;
 }
 
 function refundEach(
-  rows: readonly (RateLimitState | null)[],
+  rows: readonly (Row | null)[],
   config: Bucket,
   now: number,
   count: number,
-  mostOf: (held: RateLimitState, index: number) => number,
+  of: {
+    /** Whether this config has taken the tokens, and not a larger one. */
+    isOwn(index: number): boolean;
+    mostOf(held: Level, index: number): number;
+  },
 ): RefundedRateLimit {
   validateCount(count);
-  const capacity = capacityOf(config);
-  const held = rows.map((row) => heldAt(row, config, now));
-  const next: (RateLimitState | undefined)[] = rows.map(() => undefined);
-  const emptiestFirst = [...held.keys()].sort((a, b) => held[a]!.value - held[b]!.value);
+  const held = rows.map((row, index) =>
+    of.isOwn(index)
+      ? { ...usedAt(row, config, now), isOfLarger: false }
+      : levelAt(row, config, now),
+  );
+  const next: (Row | undefined)[] = rows.map(() => undefined);
+  const emptiestFirst = [...held.keys()].sort((a, b) => held[b]!.used - held[a]!.used);
   const refundedTo = rows.map(() => 0);
   let rest = count;
   for (const index of emptiestFirst) {
-    const { value, ts } = held[index]!;
-    if (isClosed(rows[index]!, config, now)) continue;
-    const refunded = Math.min(rest, capacity - value, mostOf(held[index]!, index));
+    const { used, ts, isOfLarger: isRaw } = held[index]!;
+    if (isClosed(rows[index], now)) continue;
+    const room = used - leastUsed(config);
+    const refunded = Math.min(rest, room, of.mostOf(held[index]!, index));
     if (refunded <= 0) continue;
-    // A row that gets full has `capacity` itself: `value + refunded` could differ by a rounding error.
-    next[index] = { value: refunded === capacity - value ? capacity : value + refunded, ts };
+    // A row that gets full has used nothing: `used - refunded` could differ by a rounding error.
+    const after = refunded === room ? leastUsed(config) : used - refunded;
+    const row = rows[index];
+    if (isRaw) next[index] = { used: after, ts };
+    else if (row && isOfLarger(config, row))
+      next[index] = withMoreUsed(config, row, now, { used, ts }, after - used);
+    else next[index] = rowOf(config, after, ts);
     refundedTo[index] = refunded;
     rest -= refunded;
   }
-  const value = held.reduce((sum, state, index) => sum + (next[index] ?? state).value, 0);
+  const left = rows.map((row, index) => heldAt(next[index] ?? row, config, now).value);
+  const value = left.reduce((sum, each) => sum + each, 0);
   return { value, next, refunded: refundedTo, rest };
 }

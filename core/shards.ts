@@ -3,29 +3,41 @@
  * A call reads two random shards and takes from the fuller one: Mitzenmacher, "The Power of Two
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
-import { heldAt, initialState, type RateLimitState, shortestWait, waitFor } from "./calculate.js";
-import { floorOf, type Bucket, reservableOf, shardConfig, longestPeriod } from "./config.js";
+import { type RateLimitState, shortestWait, type Reading } from "./calculate.js";
+import { heldAt, tokensOf, usedAt, waitFor } from "./rows/reading.js";
+import {
+  type Bucket,
+  emptyAt,
+  floorOf,
+  longestPeriod,
+  mostUsed,
+  reservableOf,
+  shardConfig,
+} from "./config.js";
 import { decideRateLimit, type RateLimitResult } from "./decide.js";
+import { isClosed, isOfLarger, rowOf } from "./rows/bucket.js";
+import { withMoreUsed } from "./rows/larger.js";
+import type { Row } from "./rows/row.js";
 
 export interface ShardPairDecision {
   result: RateLimitResult;
-  /** The states to write, `undefined` for a shard that stays as it is. */
-  next: [RateLimitState | undefined, RateLimitState | undefined];
+  /** The rows to write, `undefined` for a shard that stays as it is. */
+  next: [Row | undefined, Row | undefined];
   /** The tokens that each shard gave. */
   taken: [number, number];
 }
 
 /**
  * Decides a call on two shards. It takes from the fuller one if that has enough. Otherwise it takes
- * from both, and leaves both with the same value. It makes a debt only when the two together have
+ * from both, and leaves both with as much. It makes a debt only when the two together have
  * not enough.
  *
- * `value` is what the shards that were used hold together: a lower bound of what the limit holds.
+ * `value` is what is left of the shards that were used: a lower bound of what the limit has left.
  *
  * @param config one shard's part, see {@link shardConfig}.
  */
 export function decideShardPair(
-  pair: readonly [RateLimitState | null, RateLimitState | null],
+  pair: readonly [Row | null, Row | null],
   config: Bucket,
   now: number,
   count: number,
@@ -36,8 +48,7 @@ export function decideShardPair(
     takeFromBoth(pair, config, at, count, reserving);
   const taken = attempt(now, false) ?? (reserve ? attempt(now, true) : undefined);
   if (taken !== undefined) return taken;
-  const held = pair.map((state) => heldAt(state, config, now)) as [RateLimitState, RateLimitState];
-  const value = held[0].value + held[1].value;
+  const value = heldAt(pair[0], config, now).value + heldAt(pair[1], config, now).value;
   const missing = count - value - (reserve ? 2 * reservableOf(config) : 0);
   const guess = Math.ceil((missing * longestPeriod(config)) / (2 * config.rate));
   const wait = shortestWait(guess, (ms) => attempt(now + ms, reserve) !== undefined);
@@ -53,17 +64,19 @@ export function decideShardPair(
  * shard, whichever is later.
  */
 export function sumShards(
-  states: readonly (RateLimitState | null)[],
+  states: readonly (Row | null)[],
   config: Bucket,
   now: number,
 ): RateLimitState {
   const part = shardConfig(config);
-  const latest = Math.max(now, ...states.map((state) => state?.ts ?? now));
-  const held = states.map((state) => heldAt(state, part, latest));
-  return {
-    value: held.reduce((sum, state) => sum + state.value, 0),
-    ts: Math.max(...held.map((state) => state.ts)),
-  };
+  // That of a closed row says when it opens, and what it has until then is nothing.
+  const open = states.filter((state) => !isClosed(state, now));
+  const latest = Math.max(now, ...open.map((state) => usedAt(state, part, now).ts));
+  const held = states.map((state) => usedAt(state, part, latest));
+  const used = held.reduce((sum, each) => sum + each.used, 0);
+  const instants = open.length === 0 ? held : open.map((state) => usedAt(state, part, latest));
+  const ts = Math.max(...instants.map((each) => each.ts));
+  return tokensOf(rowOf(config, used, ts), config);
 }
 
 /**
@@ -71,29 +84,28 @@ export function sumShards(
  * shards refill at the same rate, so these two stay the fullest.
  */
 export function fullestShards(
-  states: readonly (RateLimitState | null)[],
+  states: readonly (Row | null)[],
   config: Bucket,
   now: number,
 ): [RateLimitState, RateLimitState] {
   const part = shardConfig(config);
   const tokens = states.map((state) => heldAt(state, part, now).value);
   const [first, second] = [...tokens.keys()].sort((a, b) => tokens[b]! - tokens[a]!);
-  const rowOf = (index: number) => {
-    const { value, ts } = states[index] ?? initialState(part, now);
-    return { value, ts };
-  };
-  return [rowOf(first!), rowOf(second!)];
+  const shown = (index: number) => tokensOf(states[index] ?? usedAt(null, part, now), part);
+  return [shown(first!), shown(second!)];
 }
 
 function takeFromFuller(
-  pair: readonly [RateLimitState | null, RateLimitState | null],
+  pair: readonly [Row | null, Row | null],
   config: Bucket,
   now: number,
   count: number,
   reserve: boolean,
 ): ShardPairDecision | undefined {
-  const [a, b] = pair.map((state) => heldAt(state, config, now).value) as [number, number];
-  const fuller = a >= b ? 0 : 1;
+  const [a, b] = pair.map((state) =>
+    isClosed(state, now) ? Infinity : usedAt(state, config, now).used,
+  ) as [number, number];
+  const fuller = a <= b ? 0 : 1;
   const { result, next } = decideRateLimit(pair[fuller], config, now, count, reserve);
   if (!result.ok) return undefined;
   return fuller === 0
@@ -102,25 +114,41 @@ function takeFromFuller(
 }
 
 function takeFromBoth(
-  pair: readonly [RateLimitState | null, RateLimitState | null],
+  pair: readonly [Row | null, Row | null],
   config: Bucket,
   now: number,
   count: number,
   reserve: boolean,
 ): ShardPairDecision | undefined {
-  const held = pair.map((state) => heldAt(state, config, now)) as [RateLimitState, RateLimitState];
-  const balance = held[0].value + held[1].value - count;
-  if (balance < 2 * floorOf(config, reserve)) return undefined;
-  const next = held.map(({ ts }) => ({ value: balance / 2, ts })) as [
-    RateLimitState,
-    RateLimitState,
+  if (pair.some((state) => isClosed(state, now))) return undefined;
+  const held = pair.map((state) => usedAt(state, config, now)) as [Reading, Reading];
+  const used = held[0].used + held[1].used + count;
+  if (used > 2 * mostUsed(config, floorOf(config, reserve))) return undefined;
+  const taken = held.map((each) => used / 2 - each.used) as [number, number];
+  const next = held.map((each, i) => leftWith(pair[i]!, config, now, each, taken[i]!)) as [
+    Row,
+    Row,
   ];
-  const taken = held.map(({ value }) => value - balance / 2) as [number, number];
   const ts = Math.max(held[0].ts, held[1].ts);
   const floor = floorOf(config, false);
-  if (balance >= 2 * floor) {
-    return { result: { ok: true, value: Math.max(0, balance), ts }, next, taken };
+  const value = 2 * emptyAt(config) - used;
+  if (used <= 2 * mostUsed(config, floor)) {
+    return { result: { ok: true, value: Math.max(0, value), ts }, next, taken };
   }
-  const retryAfter = Math.max(...next.map((state) => waitFor(state, config, now, 0, floor)));
-  return { result: { ok: true, retryAfter, value: balance, ts }, next, taken };
+  const retryAfter = Math.max(...next.map((row) => waitFor(row, config, now, 0, floor)));
+  return { result: { ok: true, retryAfter, value, ts }, next, taken };
+}
+
+/** A shard after it gave some tokens, or got some of what the other one had used. */
+function leftWith(
+  row: Row | null,
+  config: Bucket,
+  now: number,
+  reading: Reading,
+  taken: number,
+): Row {
+  const next = rowOf(config, reading.used + taken, reading.ts);
+  return row === null || next.used < 0 || !isOfLarger(config, row)
+    ? next
+    : withMoreUsed(config, row, now, reading, taken);
 }

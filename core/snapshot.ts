@@ -2,6 +2,14 @@
 import type { RateLimitState } from "./calculate.js";
 import type { ShownConfig } from "./config.js";
 
+/** Tokens that come back when their hold lapses. */
+export interface LapsingTokens {
+  /** The instant, epoch ms. */
+  at: number;
+  /** How many tokens. */
+  count: number;
+}
+
 /**
  * The state of one limit for one reader, plain JSON. `calculateRateLimit(snapshot, snapshot.config,
  * now, count)` gives what the server would decide, until the next call consumes tokens.
@@ -11,17 +19,28 @@ export interface RateLimitSnapshot<TName extends string = string> extends RateLi
   name: TName;
   /** The key that the reader requested; absent when it requested none. */
   key?: string | undefined;
+  /**
+   * While a denial has closed the bucket (`blockFor`): when it opens, epoch ms. `value` is 0 until then.
+   */
+  closedUntil?: number | undefined;
+  /** The plan by which the server decides; absent for a limit without plans. */
+  plan?: string | undefined;
   /** With `start` filled in for fixed windows, so that reader and server agree on the window. */
   config: ShownConfig;
   /**
    * With shards: the two rows that hold the most, as they were written. No pair of shards has more,
    * so a count that these two do not grant is denied on every pair.
    */
-  fullest?: readonly RateLimitState[] | undefined;
+  fullest?: readonly (RateLimitState & Pick<RateLimitSnapshot, "closedUntil">)[] | undefined;
   /**
    * Tokens that calls hold and have not settled yet, of a limit with holds. They are not in `value`.
    */
   held?: number | undefined;
+  /**
+   * What of that comes back if nothing settles it in time, in the order of the instants: of the first
+   * 20 holds. The hooks and the observer count with it, and `calculateRateLimit` does not.
+   */
+  lapses?: readonly LapsingTokens[] | undefined;
   /** The server's clock when the state was read, epoch ms. */
   now: number;
 }

@@ -1,6 +1,6 @@
 /** Validates the config of a limit. Its errors name the option that is wrong. */
 import { MAX_SHARDS, MAX_WAIT, longestPeriod } from "./config.js";
-import type { FixedWindowConfig, LimitConfig, TokenBucketConfig } from "./limit-config.js";
+import type { AnyFixedWindow, LimitConfig, TokenBucketConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";
 import { CALENDAR_PERIODS, validateCalendar } from "./validate-calendar.js";
@@ -120,7 +120,7 @@ const CREDITS_INSTEAD = ' (kind: "credits" is a balance that only credit() raise
 const AT_LEAST_0 = "a finite number of at least 0";
 const isFinite = (value: unknown): boolean => Number.isFinite(value);
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value);
-const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof FixedWindowConfig>([
+const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof AnyFixedWindow>([
   "kind",
   "rate",
   "period",

@@ -1,6 +1,6 @@
 /** How long calls wait that stand in a line, as held calls do on a page. Pure. */
-import { calculateRateLimit, initialState } from "./calculate.js";
-import { isNever, type ShownConfig } from "./config.js";
+import { type Reading, readingOf, refill, unused, waitAfter } from "./calculate.js";
+import { isNever, mostUsed, type ShownConfig, toleranceOf } from "./config.js";
 import { isSatisfiable, validateCount } from "./count.js";
 
 /** The tokens of a limit: a snapshot, or what `check(ts, 0)` of a hook or an observer returns. */
@@ -13,6 +13,8 @@ export interface TokensHeld {
   now: number;
   /** The instant at which `value` is true, epoch ms on the server's clock. @default now */
   ts?: number;
+  /** What was used, where it is known: see `RateLimitState`. */
+  used?: number | undefined;
 }
 
 /**
@@ -34,17 +36,22 @@ export interface TokensHeld {
  * const waits = waitsInLine(snapshot!, [1, 1, 5]); // ms, one per call
  */
 export function waitsInLine(held: TokensHeld, counts: readonly number[]): number[] {
-  const { value, config, now, ts } = held;
-  let state = { value, ts: ts ?? initialState(config, now).ts };
+  const { value, config, now, used } = held;
+  const ts = held.ts ?? unused(config, now).ts;
+  let reading: Reading = readingOf(config, { value, ts, used });
+  const floor = -toleranceOf(config);
   let wait = 0;
   return counts.map((count) => {
     validateCount(count);
     if (config.shadow) return 0;
     if (!isSatisfiable(config, count, false)) return Infinity;
-    const { retryAfter = 0 } = calculateRateLimit(state, config, now + wait, count);
-    if (isNever(retryAfter)) return Infinity;
-    wait += retryAfter;
-    state = calculateRateLimit(state, config, now + wait, count);
+    if (refill(config, reading, now + wait).used + count > mostUsed(config, floor)) {
+      const more = waitAfter(reading, config, now + wait, count, floor);
+      if (isNever(more)) return Infinity;
+      wait += more;
+    }
+    const taken = refill(config, reading, now + wait);
+    reading = { used: taken.used + count, ts: taken.ts };
     return wait;
   });
 }

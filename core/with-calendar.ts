@@ -2,11 +2,13 @@
  * Gives a config of days, weeks or months in a time zone its calendar. A server calculates with it,
  * and shows a list of numbers instead, see {@link shownConfig}.
  */
-import { type RateLimitState, stateAt } from "./calculate.js";
+import { type RateLimitState } from "./calculate.js";
+import { tokensOf, usedAt } from "./rows/reading.js";
 import { Calendar } from "./calendar.js";
 import { type Bucket, capacityOf, type ShownConfig } from "./config.js";
 import type { FixedWindowConfig } from "./limit-config.js";
 import { DAY, HOUR, WEEK } from "./durations.js";
+import { rowOf, rowOfTokens } from "./rows/bucket.js";
 import { zoneName } from "./zone-offset.js";
 
 /** By zone as it was given, period and first day of the week. */
@@ -41,7 +43,7 @@ export function withCalendar(config: Bucket): Bucket {
   if (config.kind !== "fixed window" || !isOfZone(config)) return config;
   const { windows, starts, ...own } = config;
   return windows === undefined && starts === undefined
-    ? { ...own, windows: calendarOf(own) }
+    ? ({ ...own, windows: calendarOf(own) } as Bucket)
     : config;
 }
 
@@ -54,13 +56,20 @@ export function calendarIn({ windows }: Bucket): Calendar | undefined {
  * The config as it is shown: with a list of windows in the place of the calendar. The first one is
  * that of `now`, and they go on until the bucket is full, and a little further.
  *
- * @param value the tokens that the fewest of its rows hold at `now`.
+ * @param value the fewest tokens that one of its rows has left.
+ * @param ts the instant of `value`. A bucket that is closed is empty at a later one than `now`.
  */
-export function shownConfig(config: Bucket, value: number, now: number): ShownConfig {
+export function shownConfig(
+  config: Bucket,
+  value: number,
+  now: number,
+  ts: number = now,
+): ShownConfig {
   if (config.windows === undefined) return config;
   const { windows, ...shown } = config;
   const missing = Math.ceil(Math.max(0, capacityOf(config) - value) / config.rate);
-  const starts = (windows as Calendar).list(now, Math.min(MAX_LISTED, missing + SPARE));
+  const closed = windows.since(windows.at(now), ts);
+  const starts = (windows as Calendar).list(now, Math.min(MAX_LISTED, closed + missing + SPARE));
   return { ...shown, starts };
 }
 
@@ -75,8 +84,9 @@ export function shownState<TState extends RateLimitState>(
 ): TState {
   const calendar = calendarIn(config);
   if (calendar === undefined) return state;
-  const { value, ts } = stateAt(state, config, now);
-  return { ...state, value, ts: calendar.from(ts) };
+  const { used, ts } = usedAt(rowOfTokens(config, state), config, now);
+  const tokens = tokensOf(rowOf(config, used, calendar.from(ts)), config);
+  return { ...state, ...tokens };
 }
 
 function calendarOf({ period, timeZone = "UTC", weekStart = 1 }: FixedWindowConfig): Calendar {

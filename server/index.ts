@@ -20,7 +20,6 @@ export { rateLimitHeaders } from "./http/rate-limit-headers.js";
 export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
 export type {
   AcquireOptions,
-  ChangeConfigOptions,
   ChargeOptions,
   ChargeResult,
   KeyOptions,
@@ -28,6 +27,7 @@ export type {
   LimitAllItemOf,
   LimitAllOptions,
   LimitAllResult,
+  PlanOptions,
   LimitConfigs,
   LimitName,
   LimitValue,
@@ -59,7 +59,7 @@ export type {
   DecisionEvent,
   DecisionListener,
   OperatorAction,
-  PruneOptions,
+  PlanOption,
   RateLimiterOptions,
 } from "./limiter/limiter-options.js";
 export type {
@@ -72,6 +72,7 @@ export type {
   RateLimitOperations,
 } from "./limiter/limiter-types.js";
 export type {
+  HeldBucket,
   HoldOptions,
   NotHeld,
   OpenHold,
@@ -79,6 +80,14 @@ export type {
   SettledHold,
 } from "./limiter/holds/hold-options.js";
 export type { HoldTerms } from "./limiter/holds/hold-terms.js";
+export type {
+  PlanEntries,
+  PlannedConfig,
+  PlanQuestion,
+  PlanRate,
+  PlanTable,
+  PlanTerms,
+} from "./limiter/plans/plan-types.js";
 export type {
   Usage,
   UsageItem,

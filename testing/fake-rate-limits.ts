@@ -4,6 +4,8 @@
  */
 import { capacityOf, type ShownConfig } from "../core/config.js";
 import type { LimitConfig } from "../core/limit-config.js";
+import type { PlannedConfig } from "../server/limiter/plans/plan-types.js";
+import { type ConfigOfPlan, configOfPlan } from "./config-of-plan.js";
 import { bucketConfig, isCredits } from "../core/rows/credits.js";
 import { describe } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
@@ -22,7 +24,12 @@ export interface FakeRateLimitsOptions<TName extends string = string> {
    * names.
    * @default every name, each with one token a second and a capacity of one
    */
-  limits?: { readonly [TLimit in TName]?: LimitConfig };
+  limits?: { readonly [TLimit in TName]?: LimitConfig | PlannedConfig };
+  /**
+   * The plan of the visitor, for limits with plans.
+   * @default the one that a limit names first
+   */
+  plan?: string | undefined;
   /** This machine's time, epoch ms. A test runner's fake timers move the default. @default Date.now */
   clock?: () => number;
 }
@@ -59,6 +66,7 @@ interface NamedLimits {
  *
  * @typeParam TName the names of the limits; those of `limits` by default, and any name without
  * `limits`.
+ * @throws RangeError for a `plan` that a limit with plans does not have.
  *
  * @example
  * import { act, render } from "@testing-library/react";
@@ -85,9 +93,12 @@ export function createFakeRateLimits<TLimiter extends NamedLimits>(
   options?: FakeRateLimitsOptions<keyof TLimiter["limits"] & string>,
 ): FakeRateLimits<keyof TLimiter["limits"] & string>;
 export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeRateLimits {
-  const { clock = () => Date.now() } = options;
-  const limits: Readonly<Record<string, LimitConfig | undefined>> | undefined = options.limits;
+  const { clock = () => Date.now(), plan } = options;
+  const limits: Readonly<Record<string, LimitConfig | PlannedConfig | undefined>> | undefined =
+    options.limits;
   const states = new Map<string, RateLimitSnapshot>();
+  // A plan that they do not have is told here.
+  for (const name of Object.keys(limits ?? {})) planOf(name);
 
   function stateOf(item: RateLimitItem): RateLimitSnapshot {
     const id = idOf(item);
@@ -97,8 +108,12 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
     return { ...state, now: clock() };
   }
 
+  function planOf(name: string): ConfigOfPlan {
+    return configOfPlan(limits?.[name] ?? { kind: "token bucket", rate: 1, period: 1000 }, plan);
+  }
+
   function configOf(name: string): ShownConfig {
-    const config = limits?.[name] ?? { kind: "token bucket", rate: 1, period: 1000 };
+    const { config } = planOf(name);
     return config.kind === "concurrency"
       ? slotsConfig(config, [])
       : shownConfig(bucketConfig(config), 0, clock());
@@ -107,8 +122,13 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
   function filled({ name, key }: RateLimitItem, value?: number): RateLimitSnapshot {
     const now = clock();
     const config = shownConfig(withCalendar(configOf(name)), 0, now);
-    const held = { value: value ?? capacityOf(config), ts: windowStart(config, now) };
-    return { name, ...(key !== undefined && { key }), ...held, config, now };
+    const { plan: own, isNone } = planOf(name);
+    const held = {
+      value: value ?? (isNone ? 0 : capacityOf(config)),
+      ts: windowStart(config, now),
+    };
+    const said = { ...(key !== undefined && { key }), ...(own !== undefined && { plan: own }) };
+    return { name, ...said, ...held, config, now };
   }
 
   const observer = createRateLimitObserver({

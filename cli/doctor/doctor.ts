@@ -138,7 +138,7 @@ const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
   elsewhere: "name its schema by --schema, and to the store or the model as the message says",
   foreign: "give the model of the limits another name, as npx trpc-rate-limit init does",
   columns: "give the columns their names in the schema, as the message says, and migrate",
-  type: "migrate the columns value and ts to doubles, as in the package's migrations",
+  type: "migrate the columns used and ts to doubles, as in the package's migrations",
   collation:
     "migrate the columns name and key to a binary collation, as in the package's migrations",
   charset: "connect with utf8mb4",
@@ -146,6 +146,12 @@ const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
   setting:
     "change it on the server, for the user of the application, or in the options of its client",
 };
+
+/** Such a table has all other columns, and its rows say the opposite. So a rename would not do. */
+const OF_WHAT_IS_LEFT = /has no column used; it has (.*, )?value\b/;
+const REMADE_ADVICE =
+  "this is the table of another version, whose rows say what is left and not what was used: drop it " +
+  "and make it anew by the package's migrations, or give the model of the limits another name";
 
 async function engineFinding(
   dialect: DatabaseUrl["dialect"],
@@ -178,6 +184,9 @@ async function tableFinding(
     const { reason, fact, message } = error;
     // The hint of the store names SQL of the package, and the advice may name that of the application.
     if (reason === "missing") return failure("table-missing", fact, missing);
+    if (reason === "columns" && OF_WHAT_IS_LEFT.test(fact)) {
+      return failure("table-columns", fact, REMADE_ADVICE);
+    }
     return failure(`table-${reason}`, message, ADVICE[reason]);
   }
 }

@@ -118,23 +118,27 @@ export interface Table {
 
 /** The exported table with a column, such as `shard`, which only the table of the limits has. */
 export function tableWith(code: Code, column: string): Table | undefined {
-  for (const { name: constant, value, isExported } of declaredIn(code.program)) {
+  const found = tablesIn(code).find(({ columns }) =>
+    findAll(columns, "ObjectProperty").some(({ node }) => nameOf(node.key) === column),
+  );
+  if (found === undefined) return undefined;
+  const creator = creatorOf(code);
+  const { callee } = found.made;
+  // `createTable.withRLS(…)`
+  const by = nameOf(callee) === "withRLS" && "object" in callee ? callee.object : callee;
+  const prefix = creator?.name === nameOf(by) ? (creator?.prefix ?? "") : "";
+  return { constant: found.constant, name: prefix + found.name };
+}
+
+/** The exported tables of a file: the call that makes each, its name there, and what has its columns. */
+export function tablesIn(code: Code) {
+  return declaredIn(code.program).flatMap(({ name: constant, value, isExported }) => {
     const made = value && withoutSecurity(value);
-    if (!isExported || made?.type !== "CallExpression") continue;
+    if (!isExported || made?.type !== "CallExpression") return [];
     const [named, columns] = made.arguments;
-    if (named?.type !== "StringLiteral" || columns === undefined) continue;
-    const hasColumn = findAll(columns, "ObjectProperty").some(
-      ({ node }) => nameOf(node.key) === column,
-    );
-    if (!hasColumn) continue;
-    const creator = creatorOf(code);
-    const { callee } = made;
-    // `createTable.withRLS(…)`
-    const by = nameOf(callee) === "withRLS" && "object" in callee ? callee.object : callee;
-    const prefix = creator?.name === nameOf(by) ? (creator?.prefix ?? "") : "";
-    return { constant, name: prefix + named.value };
-  }
-  return undefined;
+    if (named?.type !== "StringLiteral" || columns === undefined) return [];
+    return [{ constant, made, name: named.value, columns }];
+  });
 }
 
 /** The call before `.enableRLS()`. */

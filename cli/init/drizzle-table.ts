@@ -43,14 +43,14 @@ export function tableText(names: TableNames): string {
   const { core, create, name, table, primaryKey } = names;
   const [note, end] = names.isHidden ? [HIDDEN, ").enableRLS();"] : ["", ");"];
   const { text, whole, double } = COLUMNS[core];
-  return `${core === "mysql" ? bytes(names.customType) : ""}/** The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant. */${note}
+  return `${core === "mysql" ? bytes(names.customType) : ""}/** The limits of trpc-rate-limit: how much one key had used of one limit, at one instant. */${note}
 export const ${name} = ${create}(
   "${table}",
   (d) => ({
     name: ${text}.notNull(),
     key: ${text}.notNull().default(""),
     shard: ${whole}.notNull().default(0),
-    value: ${double}().notNull(),
+    used: ${double}().notNull(),
     ts: ${double}().notNull(),
   }),
   (t) => [${primaryKey}({ columns: [t.name, t.key, t.shard] })],

@@ -96,7 +96,8 @@ function limitsText(options: LimitsOptions, opened: OpenedClient | undefined): s
   return inStyle(`${lines.join("\n")}\n`, style);
 }
 
-function clientName(database: Database, opened: OpenedClient | undefined): string {
+/** The expression that is the database client in the file of the limits. */
+export function clientName(database: Database, opened?: OpenedClient): string {
   if (database.kind === "exported") return database.name;
   if (database.kind === "opened") return `${database.factory}()`;
   return database.kind === "made" ? "database" : (opened?.name ?? "db");

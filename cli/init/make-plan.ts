@@ -15,6 +15,7 @@ import type { Plan } from "./plan.js";
 import type { Project } from "./project.js";
 import { seesSupabase } from "./sees-supabase.js";
 import { findStorage } from "./storage.js";
+import { userPlanSteps } from "./user-plan-step.js";
 import { websOf, wireClient } from "./wire-client.js";
 import { handlersOf, wirePrismaPool, wireServer } from "./wire-server.js";
 
@@ -39,8 +40,9 @@ export async function makePlan(project: Project, version: string, now: number): 
   const database = await findDatabase(db?.member ?? api, storage, (file) => draft.readCode(file));
   const options = { draft, project, limits, database };
   if (storage.kind === "prisma") await wirePrismaPool(options, db!.member);
-  if (presentLimits(project) !== undefined) draft.seen(limits);
-  else await addLimits(draft, { project, file: limits, storage, database });
+  const isNew = presentLimits(project) === undefined;
+  if (isNew) await addLimits(draft, { project, file: limits, storage, database });
+  else draft.seen(limits);
   await wireServer(options);
   const client = await wireClient(draft, project);
 
@@ -61,6 +63,8 @@ export async function makePlan(project: Project, version: string, now: number): 
     plan.next.push(`${project.packageManager} install`);
   }
   plan.next.push(...(await nextSteps({ project, table, limits, client })));
+  // A limiter that was there may say its plans already, and has other limits.
+  if (isNew) plan.next.push(...(await userPlanSteps({ project, limits, database })));
   return plan;
 }
 

@@ -162,11 +162,18 @@ export async function findOverridesModel(root: string): Promise<string | undefin
   return schema && blocksOf(schema).find(({ isOfOverrides }) => isOfOverrides)?.table;
 }
 
+/** The models, enums and so on of the application's Prisma schema; none if it has no schema. */
+export async function readBlocks(root: string): Promise<Block[]> {
+  return blocksOf((await readSchema(root)) ?? new Map());
+}
+
 /** What has a name of its own in a schema. */
-interface Block {
+export interface Block {
   keyword: string;
   file: string;
   name: string;
+  /** The lines between its braces, without comments. */
+  body: string;
   table: string;
   /** Its own name and that of its table, in lower case: some databases do not tell the case. */
   names: string[];
@@ -188,6 +195,7 @@ function blocksOf(schema: Schema): Block[] {
         keyword: keyword!,
         file,
         name: name!,
+        body: body!.slice(0, -1),
         table,
         names: [name!.toLowerCase(), table.toLowerCase()],
         isOurs: keyword === "model" && KEY.test(body!),
@@ -228,13 +236,13 @@ function modelText({ name, provider, inSchema, unit }: ModelOptions): string {
         ]
       : [];
   return [
-    "/// The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant.",
+    "/// The limits of trpc-rate-limit: how much one key had used of one limit, at one instant.",
     ...note,
     `model ${name} {`,
     `${unit}name  String${text}`,
     `${unit}key   String @default("")${text}`,
     `${unit}shard Int    @default(0)`,
-    `${unit}value Float`,
+    `${unit}used  Float`,
     `${unit}ts    Float`,
     "",
     ...attributes.map((attribute) => unit + attribute),

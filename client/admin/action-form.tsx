@@ -3,7 +3,8 @@
 import { type ReactElement, useEffect, useRef } from "react";
 import { DAY, HOUR } from "../../core/durations.js";
 import { isTimed, type Terms } from "./action-terms.js";
-import type { AdminVerb } from "./admin-types.js";
+import { useAdmin } from "./admin-context.js";
+import type { AdminLimit, AdminVerb } from "./admin-types.js";
 
 const WORDS: Record<AdminVerb, { verb: string; one: string; all: string }> = {
   ban: {
@@ -20,6 +21,11 @@ const WORDS: Record<AdminVerb, { verb: string; one: string; all: string }> = {
     verb: "Raise",
     one: "Give this key more than the limit says?",
     all: "Give all keys more than the limit says?",
+  },
+  plan: {
+    verb: "Change",
+    one: "Give this key what a plan has?",
+    all: "Give all keys what a plan has?",
   },
   clear: {
     verb: "Clear",
@@ -44,6 +50,7 @@ export function ActionForm({
   id,
   action,
   isAll,
+  limit,
   terms,
   onTerms,
   isSending,
@@ -54,6 +61,7 @@ export function ActionForm({
   id: string;
   action: AdminVerb;
   isAll: boolean;
+  limit: AdminLimit;
   terms: Terms;
   onTerms: (terms: Terms) => void;
   isSending: boolean;
@@ -63,7 +71,9 @@ export function ActionForm({
 }): ReactElement {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, select, button")?.focus(), []);
+  const { formats, limits } = useAdmin();
   const { verb, one, all } = WORDS[action];
+  const hasOthers = limits.limits.filter(isPlanned).length > 1;
   const lasts = LASTS.filter(({ value }) => action !== "ban" || value !== undefined);
   return (
     <form
@@ -94,6 +104,21 @@ export function ActionForm({
             />
           </label>
         )}
+        {action === "plan" && (
+          <label>
+            <span>Plan</span>
+            <select
+              value={terms.plan}
+              onChange={({ target }) => onTerms({ ...terms, plan: target.value })}
+            >
+              {limit.plans!.map(({ plan, terms: has }) => (
+                <option key={plan} value={plan}>
+                  {`${plan}: ${formats.config(has, limit.kind)}`}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         {isTimed(action) && (
           <label>
             <span>For</span>
@@ -109,6 +134,16 @@ export function ActionForm({
                 </option>
               ))}
             </select>
+          </label>
+        )}
+        {action === "plan" && hasOthers && (
+          <label>
+            <input
+              type="checkbox"
+              checked={terms.isEverywhere ?? false}
+              onChange={({ target }) => onTerms({ ...terms, isEverywhere: target.checked })}
+            />
+            <span>on all limits with plans</span>
           </label>
         )}
       </div>
@@ -132,4 +167,9 @@ export function ActionForm({
       )}
     </form>
   );
+}
+
+/** Whether a key can be given a plan of it. */
+function isPlanned({ plans, overrides }: AdminLimit): boolean {
+  return plans !== undefined && overrides;
 }

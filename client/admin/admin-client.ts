@@ -7,6 +7,7 @@ import type {
   AdminKey,
   AdminLimits,
   AdminPage,
+  AdminPlanChange,
   AdminUsage,
   KeyInput,
 } from "./admin-types.js";
@@ -23,16 +24,22 @@ export interface AdminClient {
     signal: AbortSignal,
   ): Promise<AdminUsage>;
   denials(input: { name?: string; count: number }, signal: AbortSignal): Promise<AdminDenials>;
-  change(action: AdminVerb, input: ChangeInput): Promise<AdminChange>;
+  /** Resolves with each limit that it has changed. */
+  change(action: AdminVerb, input: ChangeInput): Promise<readonly NamedChange[]>;
 }
 
+/** What an action has changed of one limit. */
+export type NamedChange = AdminPlanChange["changes"][number];
+
 export interface ChangeInput extends KeyInput {
-  name: string;
+  /** Left out for all limits with plans. */
+  name?: string;
   /** Without a key: what has no key is meant, and not by accident. */
   all?: true;
   /** How long it counts, ms. */
   for?: number;
   times?: number;
+  plan?: string;
 }
 
 export function createAdminClient(client: TRPCClientLike, path: string): AdminClient {
@@ -46,7 +53,11 @@ export function createAdminClient(client: TRPCClientLike, path: string): AdminCl
     key: (input, signal) => ask("key", input, signal),
     usage: (input, signal) => ask("usage", input, signal),
     denials: (input, signal) => ask("denials", input, signal),
-    change: (action, input) => untyped.mutation(`${path}.${action}`, input) as Promise<AdminChange>,
+    async change(action, input) {
+      const answer = (await untyped.mutation(`${path}.${action}`, input)) as
+        AdminPlanChange | AdminChange;
+      return "changes" in answer ? answer.changes : [{ ...answer, name: input.name! }];
+    },
   };
 }
 

@@ -13,6 +13,8 @@ export type {
   AdminLimits,
   AdminOverride,
   AdminPage,
+  AdminPlan,
+  AdminPlanChange,
   AdminUsage,
 } from "../../server/trpc/admin/admin-types.js";
 

@@ -1,6 +1,7 @@
 /** Numbers, times and waits in the reader's language, by `Intl`. */
 import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
+import type { AdminPlan } from "./admin-types.js";
 
 /** The largest first. */
 const UNITS = [
@@ -23,8 +24,8 @@ export interface Formats {
   duration(ms: number): string;
   /** A wait that began to be shown now: `2m 5s`, beyond hours `Tue 09:00`, or `no end`. */
   wait(ms: number): string;
-  /** Such as `10 per 1m, holds 3`. */
-  config(config: ShownConfig, kind: string): string;
+  /** Such as `10 per 1m, holds 3`, or what a plan has. */
+  config(config: ShownConfig | AdminPlan["terms"], kind: string): string;
   /** Below a bar of the chart. */
   tick(at: number, isByDay: boolean): string;
 }
@@ -80,11 +81,13 @@ export function createFormats(locale: string | undefined): Formats {
       return ms > BY_THE_CLOCK ? time(Date.now() + ms) : duration(ms);
     },
     config(config, kind) {
-      const { rate, period } = config;
-      if (kind === "concurrency") return `${number(config.slots ?? rate)} at a time`;
+      if (config === "unlimited") return config;
+      if (config === "none") return "not included";
+      if ("slots" in config && kind === "concurrency") return `${number(config.slots!)} at a time`;
       if (kind === "credits") return "credits";
+      const { rate, period } = config as ShownConfig;
       const span = typeof period === "string" ? period : duration(period);
-      const capacity = capacityOf(config);
+      const capacity = capacityOf(config as ShownConfig);
       const holds = capacity === rate ? "" : `, holds ${number(capacity)}`;
       return `${number(rate)} per ${span}${holds}`;
     },

@@ -1,17 +1,18 @@
 /** The actions of one limit of one key: a button each, and before it happens, a question in its place. */
 "use client";
 import { type ReactElement, useId, useLayoutEffect, useRef, useState } from "react";
-import { messageOf, troubleOf } from "./admin-client.js";
+import { messageOf, type NamedChange, troubleOf } from "./admin-client.js";
 import { useAdmin } from "./admin-context.js";
 import { ActionForm } from "./action-form.js";
 import { FIRST_TERMS, isTimed } from "./action-terms.js";
-import type { AdminVerb, AdminChange, AdminLimit, AdminOverride, KeyInput } from "./admin-types.js";
+import type { AdminVerb, AdminLimit, AdminOverride, KeyInput } from "./admin-types.js";
 import { overrideText } from "./pieces.js";
 
 const ACTIONS: readonly { action: AdminVerb; label: string }[] = [
   { action: "ban", label: "Ban" },
   { action: "exempt", label: "Exempt" },
   { action: "raise", label: "Raise" },
+  { action: "plan", label: "Change plan" },
   { action: "clear", label: "Clear the override" },
   { action: "reset", label: "Reset" },
 ];
@@ -20,13 +21,16 @@ export function KeyActions({
   limit,
   target,
   override,
+  plan,
   onChanged,
   onGone,
 }: {
   limit: AdminLimit;
   target: KeyInput;
   override: AdminOverride | undefined;
-  onChanged: (changed: AdminChange) => void;
+  /** The one that counts now; `undefined` where it is not known. */
+  plan: string | undefined;
+  onChanged: (changed: readonly NamedChange[]) => void;
   /** The button that had the focus is not there any more. */
   onGone: () => void;
 }): ReactElement | null {
@@ -44,6 +48,7 @@ export function KeyActions({
     ({ action }) =>
       limits.actions.includes(action) &&
       (action === "reset" || limit.overrides) &&
+      (action !== "plan" || limit.plans !== undefined) &&
       (action !== "clear" || override !== undefined || asked === "clear"),
   );
 
@@ -62,20 +67,30 @@ export function KeyActions({
     setProblem(undefined);
   }
 
+  function ask(action: AdminVerb): void {
+    setDone(undefined);
+    setAsked(action);
+    const other = limit.plans?.find((each) => each.plan !== plan)?.plan;
+    if (action !== "plan" || other === undefined) return;
+    setTerms((before) => ({ ...before, plan: { plan: other, ...before.plan } }));
+  }
+
   async function send(action: AdminVerb): Promise<void> {
-    const { lasts, times } = terms[action];
+    const { lasts, times, plan: given, isEverywhere } = terms[action];
     setSending(true);
     setProblem(undefined);
     try {
       const changed = await client.change(action, {
-        name: limit.name,
+        ...(!isEverywhere && { name: limit.name }),
         ...(target.key === undefined ? { all: true } : target),
         ...(isTimed(action) && lasts !== undefined && { for: lasts }),
         ...(action === "raise" && { times }),
+        ...(given !== undefined && { plan: given }),
       });
       onChanged(changed);
-      const { override: set } = changed;
-      setDone(set && isTimed(action) ? `Done: ${overrideText(set, formats)}.` : "Done.");
+      const { override: set } = changed[0]!;
+      const where = changed.length > 1 ? ` on ${changed.length} limits` : "";
+      setDone(set && isTimed(action) ? `Done${where}: ${overrideText(set, formats)}.` : "Done.");
       close();
     } catch (error) {
       setProblem(problemText(error));
@@ -94,10 +109,7 @@ export function KeyActions({
               type="button"
               className="rla-button"
               data-action={action}
-              onClick={() => {
-                setDone(undefined);
-                setAsked(action);
-              }}
+              onClick={() => ask(action)}
             >
               {label}
             </button>
@@ -108,6 +120,7 @@ export function KeyActions({
           id={id}
           action={asked}
           isAll={target.key === undefined}
+          limit={limit}
           terms={terms[asked]}
           onTerms={(next) => setTerms((before) => ({ ...before, [asked]: next }))}
           isSending={isSending}

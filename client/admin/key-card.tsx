@@ -1,10 +1,12 @@
 /** One limit of one key: its state in words, its rows, holds and slots, and the actions. */
 "use client";
 import { type ReactElement, useId, useRef } from "react";
+import { CLOSED } from "../../core/rows/bucket.js";
 import { useAdmin } from "./admin-context.js";
 import { KeyActions } from "./key-actions.js";
-import type { AdminChange, AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
-import { Bar, leftText, OverrideBadge, Wait } from "./pieces.js";
+import type { NamedChange } from "./admin-client.js";
+import type { AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
+import { Bar, configText, leftText, OverrideBadge, Wait } from "./pieces.js";
 import { sumOf } from "./usage-ranges.js";
 
 export function KeyCard({
@@ -16,7 +18,7 @@ export function KeyCard({
   limit: AdminLimit;
   of: AdminKeyLimit;
   target: KeyInput;
-  onChanged: (changed: AdminChange) => void;
+  onChanged: (changed: readonly NamedChange[]) => void;
 }): ReactElement {
   const { formats } = useAdmin();
   const id = useId();
@@ -32,7 +34,7 @@ export function KeyCard({
         {/* Without one of its own, that of all keys may count. */}
         <OverrideBadge override={override ?? item.override} />
       </div>
-      <p className="rla-quiet">{formats.config(item.config, limit.kind)}</p>
+      <p className="rla-quiet">{configText(limit, item, formats)}</p>
       <div className="rla-line rla-state">
         <strong>{`${leftText(item, formats)} ${limit.kind === "concurrency" ? "free" : "left"}`}</strong>
         {isLimited && (
@@ -48,6 +50,7 @@ export function KeyCard({
         limit={limit}
         target={target}
         override={override}
+        plan={item.plan}
         onChanged={onChanged}
         onGone={() => title.current?.focus()}
       />
@@ -101,17 +104,17 @@ function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {
                 <tr>
                   <th scope="col">Shard</th>
                   <th scope="col" className="rla-number">
-                    Value
+                    Used
                   </th>
                   <th scope="col">At</th>
                 </tr>
               </thead>
               <tbody>
-                {rows.map(({ shard, value, ts }) => (
+                {rows.map(({ shard, used, ts }) => (
                   <tr key={shard}>
                     <td>{shard}</td>
-                    <td className="rla-number">{number(value)}</td>
-                    <td>{exactTime(ts)}</td>
+                    <td className="rla-number">{used === CLOSED ? "closed" : number(used)}</td>
+                    <td>{`${used === CLOSED ? "until " : ""}${exactTime(ts)}`}</td>
                   </tr>
                 ))}
               </tbody>

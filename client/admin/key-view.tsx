@@ -1,9 +1,9 @@
 /** One key under all limits: what it holds, why, and what can be done about it. */
 "use client";
 import { type ReactElement, useEffect, useId, useRef, useState } from "react";
-import { messageOf, troubleOf } from "./admin-client.js";
+import { messageOf, type NamedChange, troubleOf } from "./admin-client.js";
 import { useAdmin } from "./admin-context.js";
-import type { AdminChange, AdminKey, KeyInput, AdminKeyLimit } from "./admin-types.js";
+import type { AdminKey, KeyInput, AdminKeyLimit } from "./admin-types.js";
 import { KeyCard } from "./key-card.js";
 import { Loading, Nothing } from "./notes.js";
 import { usePoll } from "./use-poll.js";
@@ -32,8 +32,6 @@ export function KeyView({
 
   const named = data ? data.key : input.key;
   const isHash = limits.hashed && data?.key !== undefined;
-  /** What an action is about: the very key that is shown. */
-  const target: KeyInput = data?.key === undefined ? {} : { key: data.key, stored: true };
   const byName = new Map(limits.limits.map((limit) => [limit.name, limit]));
   const shown = data?.limits.filter(({ name }) => byName.has(name)) ?? [];
   const order = [...shown].sort((a, b) => Number(b.name === first) - Number(a.name === first));
@@ -42,10 +40,12 @@ export function KeyView({
       key={key.name}
       limit={byName.get(key.name)!}
       of={key}
-      target={target}
+      target={input}
       onChanged={(changed) => {
-        patch((before) => changedKey(before, key.name, changed));
-        changes.tell(key.name, changed);
+        for (const change of changed) {
+          patch((before) => changedKey(before, change));
+          changes.tell(change.name, change);
+        }
         refresh();
       }}
     />
@@ -127,7 +127,7 @@ function isUsed({ rows, holds, slots, override, usage, item }: AdminKeyLimit): b
   );
 }
 
-function changedKey(before: AdminKey, name: string, { item, override }: AdminChange): AdminKey {
+function changedKey(before: AdminKey, { name, item, override }: NamedChange): AdminKey {
   const limits = before.limits.map((each): AdminKeyLimit => {
     if (each.name !== name) return each;
     const { override: _, ...rest } = each;

@@ -3,6 +3,7 @@
 import { type ReactElement, useEffect, useId, useState } from "react";
 import { useAdmin } from "./admin-context.js";
 import type { AdminLimit } from "./admin-types.js";
+import type { Formats } from "./formats.js";
 import { Denials } from "./denials.js";
 import { LimitedList } from "./limited-list.js";
 import { Loading, Nothing } from "./notes.js";
@@ -25,7 +26,7 @@ export function LimitView({ limit }: { limit: AdminLimit }): ReactElement {
     <div className="rla-limit">
       <header className="rla-head">
         <h2 translate="no">{limit.name}</h2>
-        <p className="rla-quiet">{formats.config(limit.config, limit.kind)}</p>
+        <p className="rla-quiet">{limitText(limit, formats)}</p>
       </header>
       <section className="rla-card rla-limited" aria-labelledby={id}>
         <div className="rla-card-head">
@@ -65,6 +66,12 @@ function Keys({ limit, which }: { limit: AdminLimit; which: Which }) {
       </p>
     </>
   );
+}
+
+/** Such as `free: 5 per month · pro: 50 per month`; without plans, the config alone. */
+function limitText({ plans, config, kind }: AdminLimit, formats: Formats): string {
+  const ofPlans = plans?.map(({ plan, terms }) => `${plan}: ${formats.config(terms, kind)}`);
+  return ofPlans?.join(" · ") ?? formats.config(config, kind);
 }
 
 function nothingText({ kind }: AdminLimit, which: Which): string {

@@ -142,9 +142,10 @@ const Row = memo(function Row({
   onActive: (index: number) => void;
 }): ReactElement {
   const { formats, openKey } = useAdmin();
-  const { key, since, held } = item;
+  const { key, since, held, plan } = item;
   const open = () => openKey(key === undefined ? {} : { key, stored: true });
   const notes = [
+    plan !== undefined && `plan ${plan}`,
     since !== undefined && `since ${formats.exactTime(since)}`,
     held !== undefined && held > 0 && `${formats.number(held)} held`,
   ].filter((note) => note !== false);

@@ -3,7 +3,7 @@
 import type { ReactElement } from "react";
 import { capacityOf, isNever } from "../../core/config.js";
 import { useAdmin } from "./admin-context.js";
-import type { AdminItem, AdminOverride } from "./admin-types.js";
+import type { AdminItem, AdminLimit, AdminOverride } from "./admin-types.js";
 import { type Formats } from "./formats.js";
 import { useSecondsUntil } from "./ticker.js";
 
@@ -56,7 +56,8 @@ export function Wait({ item, over }: { item: AdminItem; over: string }): ReactEl
 export function OverrideBadge({ override }: { override: AdminOverride | undefined }) {
   const { formats } = useAdmin();
   if (!override) return null;
-  const kind = override.blocked ? "banned" : override.unlimited ? "exempt" : "raised";
+  const { blocked, unlimited, plan } = override;
+  const kind = blocked ? "banned" : unlimited ? "exempt" : plan === undefined ? "raised" : "plan";
   return (
     <span className="rla-badge" data-kind={kind}>
       {`${override.key === undefined ? "all keys: " : ""}${overrideText(override, formats)}`}
@@ -65,12 +66,21 @@ export function OverrideBadge({ override }: { override: AdminOverride | undefine
 }
 
 export function overrideText(override: AdminOverride, formats: Formats): string {
-  const { until, times } = override;
+  const { until, times, plan } = override;
   const end = until === undefined || isNever(until) ? "" : ` until ${formats.time(until)}`;
   if (override.blocked) return `banned${end}`;
   if (override.unlimited) return `exempt${end}`;
   if (times !== undefined) return `${formats.number(times)} times${end}`;
-  return `own config${end}`;
+  return `${plan === undefined ? "own config" : `plan ${plan}`}${end}`;
+}
+
+/** Such as `plan pro: 50 per month`; without plans, the config alone. */
+export function configText({ plans, kind }: AdminLimit, item: AdminItem, formats: Formats): string {
+  const { plan, config } = item;
+  const own = plans?.find((each) => each.plan === plan)?.terms;
+  const text = formats.config(typeof own === "string" ? own : config, kind);
+  if (!plans) return text;
+  return plan === undefined ? `plan unknown, the largest: ${text}` : `plan ${plan}: ${text}`;
 }
 
 /** The key as it is read aloud and shown. */

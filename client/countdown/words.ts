@@ -1,8 +1,8 @@
 /**
  * What a wait is called. `Intl` has the numbers, the units and the clock of a language, and the labels
- * have its sentences. A wait in parts is what `Intl.DurationFormat` would say, made of what that is made
- * of: Node.js 20 and older browsers lack it, and a page has to be the same on a server and in a browser.
+ * have its sentences.
  */
+import { inUnits } from "../../core/wait-in-words.js";
 
 /**
  * The sentences around a wait, for other languages, or for other words of English. A label that is not
@@ -66,14 +66,6 @@ const CLOCK = 12 * 3600;
 /** s. A day of the week is one of the next ones, and a date one of the next twelve months. */
 const [WEEK, YEAR] = [6 * 86_400, 360 * 86_400];
 
-/** The largest unit first. */
-const UNITS = [
-  [86_400, "day"],
-  [3600, "hour"],
-  [60, "minute"],
-  [1, "second"],
-] as const;
-
 /**
  * @param own of a countdown. They go before those of the provider `above`.
  * @returns a function of the seconds of a wait, and of the instant at which it ends, epoch ms. Without
@@ -84,21 +76,8 @@ export function wordsOf(own: CountdownWords, above: CountdownWords) {
   const locale = own.locale ?? above.locale ?? "en";
   const label = <TName extends keyof CountdownLabels>(name: TName) =>
     own.labels?.[name] ?? above.labels?.[name] ?? ENGLISH[name];
-  const count = (number: number, unit: string, unitDisplay: "narrow" | "long") =>
-    new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay }).format(number);
-
-  function wait(seconds: number, isSaid: boolean): string {
-    const largest = UNITS.findIndex(([size]) => seconds >= size);
-    const [size, unit] = UNITS[largest]!;
-    if (isSaid) return count(Math.ceil(seconds / size), unit, "long");
-    let rest = seconds;
-    const parts = UNITS.slice(largest, largest + 2).map(([length, name]) => {
-      const number = Math.floor(rest / length);
-      rest %= length;
-      return count(number, name, "narrow");
-    });
-    return new Intl.ListFormat(locale, { type: "unit", style: "narrow" }).format(parts);
-  }
+  const wait = (seconds: number, isSaid: boolean) =>
+    isSaid ? inUnits(seconds, locale, 1, "long") : inUnits(seconds, locale, 2, "narrow");
 
   function clock(seconds: number, retryAt: number): [clock: string, day: string | undefined] {
     // To the nearest minute: an instant that was corrected by a few ms is still nine o'clock.

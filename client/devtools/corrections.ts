@@ -1,10 +1,10 @@
 /** Whether the server told something else than the page had predicted, in words. */
-import { calculateRateLimit } from "../../core/calculate.js";
 import { longestPeriod, type ShownConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { predict } from "../prediction.js";
 import { textOf } from "../limit-entry.js";
 import { describeConfig, unitOf } from "./describe-config.js";
-import { describeValue } from "./describe-state.js";
+import { describeValue, isClosed } from "./describe-state.js";
 import { formatCount, formatTokens } from "./format.js";
 
 /** By how much a page may judge the time of a call wrongly, ms. That many tokens are no news. */
@@ -18,13 +18,15 @@ export function correctionOf(
   after: RateLimitSnapshot,
 ): string | undefined {
   const { config, now } = after;
-  const value = (one: RateLimitSnapshot) => calculateRateLimit(one, one.config, now).value;
-  const [predicted, told] = [value(before), value(after)];
+  const [predicted, told] = [predict(before, 0, now, 0), predict(after, 0, now, 0)];
   if (textOf(before) !== textOf(after)) {
-    return `${describeValue(told, config)}, by another config: ${describeConfig(config)}`;
+    return `${describeValue(told)}, by another config: ${describeConfig(config)}`;
   }
-  if (Math.abs(predicted - told) < doubtOf(config)) return undefined;
-  return `${describeValue(told, config)}, not ${formatTokens(predicted)}`;
+  const [wasClosed, isNow] = [isClosed(predicted), isClosed(told)];
+  // A denial says less of a bucket that it has closed than the server does right after it.
+  const isFew = (wasClosed && isNow) || Math.abs(predicted.value - told.value) < doubtOf(config);
+  if (isFew && wasClosed === isNow) return undefined;
+  return `${describeValue(told)}, not ${formatTokens(predicted.value)}`;
 }
 
 /** @returns what became of the tokens that calls hold; `undefined` where nothing did. */

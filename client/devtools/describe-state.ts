@@ -1,7 +1,9 @@
 /** What is left of a limit, what the server has of it, and how it answers, in words. */
-import { isFullAt, stateAt } from "../../core/calculate.js";
+import { stateAt } from "../../core/calculate.js";
+import { isFullAt } from "../../core/rows/reading.js";
 import type { ShownConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
 import { isCredits } from "../../core/rows/credits.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { windowAfter } from "../../core/windows.js";
@@ -27,20 +29,23 @@ export interface KnownTime {
   isAtLeast: boolean;
 }
 
+/** What is left at an instant; `closedUntil` while the bucket is closed then. */
+type Left = Pick<CheckedRateLimit, "value" | "config" | "closedUntil">;
+
 /** Such as `2 of 3`, `0 of 3, owes 1` and `1 of 2 free`. */
-export function describeValue(value: number, config: ShownConfig): string {
+export function describeValue(left: Left): string {
+  const { value, config } = left;
   const bound = boundOf(config);
   const of = bound === undefined ? "" : ` of ${bound}`;
   if (config.slots !== undefined) return `${Math.max(0, value)}${of} free`;
+  if (isClosed(left)) return `0${of}, closed`;
   if (value >= 0) return `${formatTokens(value)}${of}`;
-  // A denial closes a bucket by a debt, which no caller has made.
-  if (config.blockFor !== undefined) return `0${of}, closed`;
   return `0${of}, owes ${formatMissing(-value)}`;
 }
 
 /** What the last snapshot says of the limit's rows, and when they were written. */
 export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): string {
-  const { value, ts, config } = snapshot;
+  const { value, ts, config, closedUntil = -Infinity } = snapshot;
   const { slots, shards = 1 } = config;
   const age = (at: number) => formatAge(time.now + time.offset - at, time.isAtLeast);
   if (slots !== undefined) {
@@ -49,19 +54,27 @@ export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): strin
   }
   const end = blockedUntil(config);
   if (end !== undefined) return `not read while blocked, since ${age(ts).replace(/ ago$/, "")}`;
-  const tokens = rowText(value, config);
+  // The row says until when, and not since when.
+  if (closedUntil > time.now + time.offset) return "closed";
+  const tokens = rowText(snapshot);
   if (shards > 1) return `${tokens} in ${shards} shards`;
   if (config.kind === "fixed window") return `${tokens}, window began ${age(ts)}`;
   // The server makes up a full state where there is no row, and nothing tells the two apart.
-  if (isFullAt(snapshot, config, ts)) {
+  if (isFullAt(rowOfTokens(config, snapshot), config, ts)) {
     return isCredits(config) ? "0 credits, or not there" : "full, or not there";
   }
-  return `${tokens}, written ${age(ts)}`;
+  // A bucket that was closed is as it was when it opened.
+  return `${tokens}, ${closedUntil > -Infinity ? "opened" : "written"} ${age(ts)}`;
 }
 
-function rowText(value: number, config: ShownConfig): string {
+/** Whether a denial has closed it. What a page makes of the denial is below 0, and no caller owes it. */
+export function isClosed({ value, config, closedUntil }: Left): boolean {
+  return closedUntil !== undefined || (value < 0 && config.blockFor !== undefined);
+}
+
+function rowText({ value, config }: Omit<Left, "closedUntil">): string {
+  if (isClosed({ value, config })) return "closed";
   if (value >= 0) return formatCount(formatTokens(value), unitOf(config));
-  if (config.blockFor !== undefined) return "closed";
   return `owes ${formatCount(formatMissing(-value), unitOf(config))}`;
 }
 

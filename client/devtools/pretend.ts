@@ -33,11 +33,11 @@ export function pretend(
   // One that is older than what is known would be taken for a late one.
   const now = Math.max(snapshot.now, Math.ceil(serverNow));
   const { config } = snapshot;
-  const base = { ...snapshot, now, fullest: undefined };
+  const base = { ...snapshot, now, fullest: undefined, closedUntil: undefined };
   if (pretence === "refilled") {
     const before = stateAt(snapshot, config, now);
     const value = boundOf(config) ?? before.value + SOME_CREDITS;
-    return { ...base, ts: before.ts, value, config: withSlots(config, []) };
+    return { ...base, ts: Math.min(before.ts, now), value, config: withSlots(config, []) };
   }
   if (pretence === "drained" || config.kind === "credits") {
     const { slots = 0, period } = config;

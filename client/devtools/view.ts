@@ -139,19 +139,23 @@ function limitView(
 }
 
 function stateFacts(
-  { value, config }: CheckedRateLimit,
+  checked: CheckedRateLimit,
   snapshot: RateLimitSnapshot,
   time: KnownTime,
 ): Fact[] {
   const facts: Fact[] = [
-    ["Value", describeValue(value, config)],
-    ["Config", describeConfig(config)],
+    ["Value", describeValue(checked)],
+    ...(snapshot.plan === undefined ? [] : [["Plan", snapshot.plan] as const]),
+    ["Config", describeConfig(checked.config)],
   ];
   const window = describeWindow(snapshot, time);
   if (window !== undefined) facts.push(["Window", window]);
   const { held } = snapshot;
   if (held !== undefined) {
-    facts.push(["Held", `${formatCount(formatTokens(held), unitOf(config))}, not settled yet`]);
+    facts.push([
+      "Held",
+      `${formatCount(formatTokens(held), unitOf(checked.config))}, not settled yet`,
+    ]);
   }
   return facts;
 }

@@ -15,6 +15,7 @@ import {
   useEffect,
   useMemo,
 } from "react";
+import type { DenialMessage } from "../../core/errors.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { announce } from "../countdown/announce.js";
 import { CountdownContext } from "../countdown/countdown-context.js";
@@ -51,6 +52,12 @@ export interface RateLimitReactOptions<TPath extends string> {
    * @default each tab has a stream of its own
    */
   shareStream?: typeof shareStream | undefined;
+  /**
+   * The message of the error of a call that is not sent (`whenLimited: "reject"`), in words or a
+   * language of your own. The others have the server's.
+   * @default 'Rate limit "sendMessage" exceeded. Try again in 6 seconds', as the server's
+   */
+  denialMessage?: DenialMessage | undefined;
 }
 
 /** Either a client, or an observer that other code uses as well, such as a test. */
@@ -114,7 +121,7 @@ export function createRateLimitReact<
   TRouter extends AnyTRPCRouter & RouterWithLimits<TRouter, TPath>,
   const TPath extends string = "rateLimit",
 >(options: RateLimitReactOptions<TPath> = {}) {
-  const { path = "rateLimit", shareStream: share } = options;
+  const { path = "rateLimit", shareStream: share, denialMessage } = options;
   const RateLimitContext = createContext<RateLimitContextValue | undefined>(undefined);
   const received = new WeakSet<RateLimitSnapshot>();
 
@@ -156,7 +163,7 @@ export function createRateLimitReact<
         });
       const observer =
         given ?? createRateLimitObserver({ transport: transport!, cache, live, pollInterval });
-      return { observer, cache };
+      return { observer, cache, denialMessage };
     }, [client, given, queryClient, live, pollInterval, caller]);
     useEffect(() => {
       const { observer } = value;

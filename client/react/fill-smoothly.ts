@@ -25,10 +25,13 @@ export function fillSmoothly(
   bar.setAttribute("width", width);
   if (held?.retryAt && !matchMedia("(prefers-reduced-motion)").matches) {
     bar.setAttribute("width", "100%");
+    const now = Date.now();
+    // A closed bucket does not refill before it opens.
+    const delay = Math.max(0, (held.closedUntil ?? now) - now);
     bar.animate(
       { transform: `translateX(${(held.value / scale) * 100}%)`, offset: 0 },
       // Credits never fill up by themselves. Their animation stands still.
-      Math.max(0, held.retryAt - Date.now()),
+      { fill: "backwards", delay, duration: Math.max(0, held.retryAt - now - delay) },
     );
   }
 }

@@ -1,7 +1,12 @@
 /** Sends one call under a limit, as often as that takes, and keeps the observer's debits right. */
 import { isNever } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
-import { denialsOf, isRateLimitError, RateLimitError } from "../../core/errors.js";
+import {
+  type DenialMessage,
+  denialsOf,
+  isRateLimitError,
+  RateLimitError,
+} from "../../core/errors.js";
 import { denialNow } from "../denial.js";
 import type { RateLimitItem, RateLimitObserver, WhenLimited } from "../types.js";
 import type { HeldCalls } from "./held-calls.js";
@@ -14,6 +19,8 @@ export interface LimitedCall {
   /** Whether the server charges for every call, or for those that fail. */
   on: "call" | "error";
   count: number;
+  /** The message of a call that is not sent. */
+  denialMessage?: DenialMessage | undefined;
 }
 
 /**
@@ -22,7 +29,7 @@ export interface LimitedCall {
  */
 export async function sendLimited<TData>(
   send: () => Promise<TData>,
-  { observer, item, queue, whenLimited, on, count }: LimitedCall,
+  { observer, item, queue, whenLimited, on, count, denialMessage }: LimitedCall,
 ): Promise<TData> {
   // Validate first: a wrong count at the head of the queue would fail every later call.
   validateCount(count);
@@ -37,7 +44,7 @@ export async function sendLimited<TData>(
     const predicted = whenLimited === "reject" && denialNow(observer, item, count);
     if (predicted) {
       observer.onKept?.(item, predicted, count);
-      throw new RateLimitError(predicted);
+      throw new RateLimitError(predicted, denialMessage);
     }
     start();
   }

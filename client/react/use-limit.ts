@@ -2,6 +2,7 @@
 "use client";
 import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import type { ShownConfig } from "../../core/config.js";
+import type { DenialMessage } from "../../core/errors.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { availableAt, predictStatus, remainingAt } from "../prediction.js";
 import type {
@@ -60,6 +61,8 @@ export interface UseRateLimitResult {
 export interface RateLimitContextValue {
   observer: RateLimitObserver;
   cache: HydrationCache | undefined;
+  /** What the error of a call says that is not sent, if the application has words of its own. */
+  denialMessage?: DenialMessage | undefined;
 }
 
 export function useLimit(

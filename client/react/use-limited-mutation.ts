@@ -66,7 +66,7 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
   options: UseRateLimitedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
 ): UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateResult> {
   const { key, count = 1, on = "call", whenLimited = "reject", ...own } = options;
-  const { observer } = context;
+  const { observer, denialMessage } = context;
   const followed = typeof count === "function" ? { key } : (options as { count?: number });
   const limit = useLimit(context, name, followed);
   const item = useMemo(() => ({ name, key }), [name, key]);
@@ -85,6 +85,7 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
           queue: heldCalls,
           whenLimited,
           on,
+          denialMessage,
           count: typeof count === "function" ? count(variables) : count,
         }),
     }),

@@ -2,7 +2,7 @@
  * Credits: tokens that do not come by themselves. A balance begins at 0, `credit()` raises it, and
  * calls take from it. The arithmetic has them as a token bucket with a rate of 0. Its row:
  *
- * - `value`: the balance. Below 0, it is what `charge()` took beyond it.
+ * - `used`: the balance, and not what was used of it. Below 0, it is what `charge()` took beyond it.
  * - `ts`: when the row was last written.
  *
  * A missing row is a balance of 0. So a row is "full", and `prune` may delete it, at exactly 0.

@@ -1,9 +1,9 @@
 /**
  * Ids that are charged once. A marker is a row of its own, written together with the first grant:
  *
- * - `value`: the tokens that were left then.
- * - `ts`: the instant of the grant. If its tokens were held and the hold has ended, a fraction of a
- *   ms says how, see {@link HoldEnd}: the clocks of databases count whole ones.
+ * - `used`: what the row of the bucket said then.
+ * - `ts`: the instant of the grant, in whole ms. If its tokens were held and the hold has ended, a
+ *   fraction of a ms says how, see {@link HoldEnd}. A limiter goes by whole ms, whatever clock it has.
  *
  * The first answer follows from these two numbers. A marker is full when `onceFor` has passed.
  *
@@ -11,10 +11,13 @@
  * before it. So no two pairs of key and id share a marker, and the markers of one key follow each
  * other. A store may have to find the bucket of a marker.
  */
-import { type RateLimitState, roundUp, stateAt } from "../calculate.js";
-import { floorOf, type Bucket } from "../config.js";
+import { roundUp } from "../calculate.js";
+import { tokensOf, usedAt } from "./reading.js";
+import { type Bucket, floorOf, mostUsed } from "../config.js";
 import { grantOf, type RateLimitResult } from "../decide.js";
 import { windowAt } from "../windows.js";
+import { isOfLarger, rowOf } from "./bucket.js";
+import type { Row } from "./row.js";
 import { fullAfter, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 
 export const MARKERS: SideRows = {
@@ -42,14 +45,25 @@ export function bucketKeyOf(key: string): string {
 }
 
 /**
- * Markers are pruned as windows of 2^64 tokens, so they hold fewer than that. No limit that is in use
- * holds as many.
+ * Markers are pruned as windows of 2^64 tokens, so they say fewer than that. Of no limit that is in use,
+ * as many are used.
  */
 const MOST = 2 ** 62;
 
-/** The marker of a grant at `now`, epoch ms. */
-export function markerOf({ value }: { value: number }, now: number): RateLimitState {
-  return { value: Math.min(MOST, Math.max(-MOST, value)), ts: now };
+/** In place of 0: a row that says that nothing was used is a full one. */
+const NOTHING = 2 ** -64;
+
+/**
+ * The marker of a grant. Of the row of a larger config, it says what this one read in it.
+ *
+ * @param row the bucket after it.
+ * @param now epoch ms.
+ */
+export function markerOf(row: Row, config: Bucket, now: number): Row {
+  const { used } = isOfLarger(config, row)
+    ? rowOf(config, usedAt(row, config, now).used, now)
+    : row;
+  return { used: Math.min(MOST, Math.max(-MOST, used)) || NOTHING, ts: now };
 }
 
 /**
@@ -62,7 +76,7 @@ export function markerOf({ value }: { value: number }, now: number): RateLimitSt
  */
 export type HoldEnd = "settled" | "released" | "kept" | "given back";
 
-/** Fractions that no clock of whole or decimal fractions of a ms tells. */
+/** Fractions that all databases keep. */
 const ENDS: readonly (readonly [HoldEnd, fraction: number])[] = [
   ["settled", 1 / 1024],
   ["released", 3 / 1024],
@@ -71,32 +85,32 @@ const ENDS: readonly (readonly [HoldEnd, fraction: number])[] = [
 ];
 
 /** The marker of a hold that has ended. */
-export function endedMarker({ value, ts }: RateLimitState, end: HoldEnd): RateLimitState {
+export function endedMarker({ used, ts }: Row, end: HoldEnd): Row {
   const [, fraction] = ENDS.find(([each]) => each === end)!;
-  return { value, ts: Math.floor(ts) + fraction };
+  return { used, ts: Math.floor(ts) + fraction };
 }
 
 /** How the hold of a marker has ended. `undefined` where it is open, and where there was none. */
-export function endOfHold({ ts }: RateLimitState): HoldEnd | undefined {
+export function endOfHold({ ts }: Row): HoldEnd | undefined {
   return ENDS.find(([, fraction]) => ts - Math.floor(ts) === fraction)?.[0];
 }
 
 /** The instant of the grant, without the part that tells how a hold has ended. */
 function grantedAt(ts: number): number {
-  return endOfHold({ value: 0, ts }) === undefined ? ts : Math.floor(ts);
+  return endOfHold({ used: 0, ts }) === undefined ? ts : Math.floor(ts);
 }
 
 /** Whether `onceFor` has passed since the grant. */
-export function isForgotten({ ts }: RateLimitState, onceFor: number, now: number): boolean {
+export function isForgotten({ ts }: Row, onceFor: number, now: number): boolean {
   return now >= grantedAt(ts) + onceFor;
 }
 
 /** Whether a marker still says that its id was charged. A clock that is behind changes nothing. */
 export function wasCharged(
-  marker: RateLimitState | null | undefined,
+  marker: Row | null | undefined,
   onceFor: number,
   now: number,
-): marker is RateLimitState {
+): marker is Row {
   if (marker === null || marker === undefined || isForgotten(marker, onceFor, now)) return false;
   const end = endOfHold(marker);
   return end !== "released" && end !== "given back";
@@ -109,25 +123,23 @@ export function wasCharged(
  * @param row the limit's own row, for its windows.
  */
 export function answerAgain(
-  marker: RateLimitState,
-  row: RateLimitState | null | undefined,
+  marker: Row,
+  row: Row | null | undefined,
   config: Bucket,
   now: number,
 ): RateLimitResult & { ok: true } {
-  const state = { value: marker.value, ts: takenAt(marker.ts, row, config) };
-  if (stateAt(state, config, now).value < floorOf(config, false)) {
-    const granted = grantOf(state, config, now) as RateLimitResult & { ok: true };
+  const used = marker.used === NOTHING ? 0 : marker.used;
+  const taken = { used, ts: takenAt(marker.ts, row, config) };
+  if (usedAt(taken, config, now).used > mostUsed(config, floorOf(config, false))) {
+    const granted = grantOf(taken, config, now) as RateLimitResult & { ok: true };
     return { ...granted, repeated: true };
   }
-  return { ok: true, value: roundUp(state.value, config), ts: state.ts, repeated: true };
+  const { value, ts } = tokensOf(taken, config);
+  return { ok: true, value: roundUp(value, config), ts, repeated: true };
 }
 
 /** The `ts` that a grant at this instant has left in the row. Of a fixed window, it is its start. */
-export function takenAt(
-  instant: number,
-  row: RateLimitState | null | undefined,
-  config: Bucket,
-): number {
+export function takenAt(instant: number, row: Row | null | undefined, config: Bucket): number {
   const ts = grantedAt(instant);
   if (config.kind !== "fixed window") return ts;
   const isPeriodic = row && typeof config.period === "number";

@@ -1,7 +1,7 @@
 /**
  * Seats: where callers stand in the line for the slots of a key. A seat is a row of two numbers:
  *
- * - `value`: minus the ticket of its caller. It turns positive when a slot was handed over to the
+ * - `used`: minus the ticket of its caller. It turns positive when a slot was handed over to the
  *   caller.
  * - `ts`: when the caller was last heard of. Of a caller who got a slot: the `ts` of that slot's row,
  *   which tells the caller which slot it is.
@@ -9,9 +9,9 @@
  * Tickets are instants, so they follow each other. Each has a nonce of 11 bits behind the point. An
  * instant has 41 bits until the year 2039 and 42 until 2109, so both fit in the 53 bits of a double.
  */
-import type { RateLimitState } from "../calculate.js";
 import type { Bucket } from "../config.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
+import type { Row } from "./row.js";
 import { fullAfter, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 import { ttlOf } from "./slot.js";
 
@@ -54,24 +54,20 @@ export function nonceOf(ticket: number): number {
 }
 
 /** A ticket behind those of the line, without its fraction. */
-export function nextTicket(line: readonly (RateLimitState | null)[], now: number): number {
-  const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.value ?? 0))));
+export function nextTicket(line: readonly (Row | null)[], now: number): number {
+  const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.used ?? 0))));
   return Math.max(Math.floor(now), last + 1);
 }
 
 /** Whether a caller waits in the seat, and was heard of lately. */
-export function waits(
-  row: RateLimitState | null,
-  seatTtl: number,
-  now: number,
-): row is RateLimitState {
-  return row !== null && row.value < 0 && now < row.ts + seatTtl;
+export function waits(row: Row | null, seatTtl: number, now: number): row is Row {
+  return row !== null && row.used < 0 && now < row.ts + seatTtl;
 }
 
 /** When a seat no longer counts, epoch ms. A seat with a slot counts as long as the slot is held. */
 export function seatEnd(
-  { value, ts }: RateLimitState,
+  { used, ts }: Row,
   { ttl, seatTtl }: { ttl: number; seatTtl: number },
 ): number {
-  return ts + (value < 0 ? seatTtl : ttl);
+  return ts + (used < 0 ? seatTtl : ttl);
 }

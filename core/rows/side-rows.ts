@@ -50,8 +50,8 @@ export function validateSideName({ prefix }: SideRows, name: string, option: str
 export const FULL = 2 ** 64;
 
 /**
- * The config of rows that only time makes full: a window that holds next to nothing, and is full when
- * the next one begins. A row with a negative number may need one more window.
+ * The config of rows that only time makes full: a window of so many tokens that a row is full when the
+ * next one begins, whatever it says. A row with a negative number may need one more window.
  */
 export function fullAfter(ms: number): Bucket {
   return { kind: "fixed window", rate: FULL, capacity: FULL, period: ms };

@@ -4,23 +4,24 @@
  * when the holder has died. It has the name of its limit.
  *
  * - `ts`: when the holder last wrote the row. The slot is free a `ttl` later.
- * - `value`: minus the sum of three numbers. Each has bits of its own, 51 together. A double holds 53,
- *   so the sum is exact, and no part of it can be taken for another.
- *   - 2^-40 to 2^-21: the nonce of the holder. It tells two holders of one instant apart.
+ * - `used`: a debt, which is minus the sum of three numbers. Each has bits of its own, 51 together. A
+ *   double has 53, so the sum is exact, and no part of it can be taken for another.
+ *   - 2^-40 to 2^-11: the nonce of the holder. It tells two holders of one instant apart, and is the same
+ *     for all calls that give the same id. In a slot that was handed over, it is at most 2^11.
  *   - 2^-10 to 2^9: the `ttl` of the holder in units of 1024 ms, and {@link OF_TTL}, together at most
  *     602. So callers whose config has another one wait for the holder's. A slot that was handed over
- *     in line lacks this part, and so do rows of older versions. Their `ttl` is that of the reader.
+ *     in line lacks this part. Its `ttl` is that of the reader.
  *   - 2^10, which is 1024: callers wait in line.
  *
  * The second and the third make the bucket take longer to fill than any `ttl`. So a statement that takes
  * tokens by itself never takes the slot of a dead holder, nor that of those who wait. Such a slot is
  * taken by a decision that reads it.
  *
- * No row, and a row with tokens, is a free slot.
+ * No row, and a row that owes nothing, is a free slot.
  */
-import type { RateLimitState } from "../calculate.js";
 import type { ShownWindow } from "../config.js";
 import type { ConcurrencyConfig, TokenBucketConfig } from "../limit-config.js";
+import type { Row } from "./row.js";
 
 /** How long a slot stays held after its holder was last heard of, ms. */
 export const DEFAULT_SLOT_TTL = 30_000;
@@ -28,11 +29,11 @@ export const DEFAULT_SLOT_TTL = 30_000;
 export const MOST_SLOT_TTL = 600_000;
 
 /** Nonces are whole, from 1 to this. */
-export const MAX_NONCE = 2 ** 20 - 1;
-/** The value of one nonce. */
+export const MAX_NONCE = 2 ** 30 - 1;
+/** What one nonce adds. */
 const UNIT = 2 ** -40;
 const IN_LINE = 1024;
-/** The value of a ms of the `ttl`. */
+/** What a ms of the `ttl` adds. */
 const UNIT_OF_TTL = 2 ** -10;
 /**
  * With this much more, a bucket of the shortest `ttl` takes longer to fill than any `ttl` takes to end:
@@ -50,42 +51,44 @@ export function slotBucket(config: ConcurrencyConfig): TokenBucketConfig & { per
   return { kind: "token bucket", rate: 1, period: ttlOf(config) + 1, capacity: 1 };
 }
 
-/** The `value` that a holder writes. */
+/** The `used` that a holder writes. */
 export function heldValue(nonce: number, ttl: number): number {
   return -nonce * UNIT - OF_TTL - ttl * UNIT_OF_TTL;
 }
 
-/** The `value` of a slot that was handed to a caller in line, who then writes its own. */
+/** The `used` of a slot that was handed to a caller in line, who then writes its own. */
 export function handedValue(nonce: number): number {
   return -nonce * UNIT;
 }
 
-/** The same `value` where callers wait in line. */
+/** The same number where callers wait in line. */
 export function inLine(value: number): number {
   return value - IN_LINE;
 }
 
 /** The `ttl` by which a row is held, ms; `undefined` where the row does not say it. */
-function ttlIn({ value }: RateLimitState): number | undefined {
-  const units = Math.floor((-value % IN_LINE) / UNIT_OF_TTL);
+function ttlIn({ used }: Row): number | undefined {
+  const units = Math.floor((-used % IN_LINE) / UNIT_OF_TTL);
   const ttl = units - OF_TTL / UNIT_OF_TTL;
   return ttl > 0 ? ttl : undefined;
 }
 
 /** Whether the row says that callers wait, or have waited, for the slots of its limit. */
-export function isMarked(row: RateLimitState | null): boolean {
-  return row !== null && row.value <= -IN_LINE;
+export function isMarked(row: Row | null): boolean {
+  return row !== null && row.used <= -IN_LINE;
 }
 
-/** Whether the row was last written by the holder of this `value`, at one of these instants. */
-export function isHolder(
-  row: RateLimitState | null,
-  value: number,
-  writtenAt: readonly number[],
-): row is RateLimitState {
+/** Whether the row is held by a call with this number, whichever it is: calls with one id share it. */
+export function isHeldAs(row: Row | null, value: number, ttl: number, now: number): row is Row {
+  if (row === null || isFree(row, ttl, now)) return false;
+  return row.used === (isMarked(row) ? inLine(value) : value);
+}
+
+/** Whether the row was last written by the holder of this number, at one of these instants. */
+export function isHolder(row: Row | null, value: number, writtenAt: readonly number[]): row is Row {
   return (
     row !== null &&
-    row.value === (isMarked(row) ? inLine(value) : value) &&
+    row.used === (isMarked(row) ? inLine(value) : value) &&
     writtenAt.includes(row.ts)
   );
 }
@@ -95,19 +98,19 @@ export function isHolder(
  *
  * @param ttl of a row that does not say it.
  */
-export function freeAt(row: RateLimitState | null, ttl: number): number {
-  if (row === null || row.value > 0 || row.value === -IN_LINE) return -Infinity;
+export function freeAt(row: Row | null, ttl: number): number {
+  if (row === null || row.used >= 0 || row.used === -IN_LINE) return -Infinity;
   return row.ts + (ttlIn(row) ?? ttl);
 }
 
-export function isFree(row: RateLimitState | null, ttl: number, now: number): boolean {
+export function isFree(row: Row | null, ttl: number, now: number): boolean {
   return now >= freeAt(row, ttl);
 }
 
 /** The row with the mark that callers wait. A slot that is free stays so, but not for a plain take. */
-export function marked(row: RateLimitState | null, ttl: number, now: number): RateLimitState {
-  if (isFree(row, ttl, now)) return { value: -IN_LINE, ts: now - ttl };
-  return isMarked(row) ? row! : { value: inLine(row!.value), ts: row!.ts };
+export function marked(row: Row | null, ttl: number, now: number): Row {
+  if (isFree(row, ttl, now)) return { used: -IN_LINE, ts: now - ttl };
+  return isMarked(row) ? row! : { used: inLine(row!.used), ts: row!.ts };
 }
 
 /** The slots of one key, as they are at one instant. */
@@ -120,11 +123,7 @@ export interface SlotsHeld {
   ends: number[];
 }
 
-export function slotsHeld(
-  rows: readonly (RateLimitState | null)[],
-  ttl: number,
-  now: number,
-): SlotsHeld {
+export function slotsHeld(rows: readonly (Row | null)[], ttl: number, now: number): SlotsHeld {
   const held = rows.filter((row) => row !== null && !isFree(row, ttl, now));
   const ends = held.map((row) => Math.ceil(freeAt(row, ttl))).sort((a, b) => a - b);
   return {

@@ -3,16 +3,14 @@
  * fixed window whose start is the end of the last closing, and which lasts for the quiet time. So a row
  * that is full again has forgotten all closings.
  *
- * The fraction of its value is the number of closings, in parts of 256: 2 closings are 2 / 256. So it
- * does not depend on the length of the list, which an application may change. The whole part is the
- * entries of the list that are left. Earlier versions read and write nothing else: where they have
- * written the row, it has no fraction, and the closings are counted by the list of today.
+ * - `used`: how many closings there were.
+ * - `ts`: when the last one ends.
  */
-import { heldAt, type RateLimitState } from "../calculate.js";
-import { type Bucket, shortestBlock } from "../config.js";
+import { usedAt } from "./reading.js";
+import type { Bucket } from "../config.js";
 import type { FixedWindowConfig } from "../limit-config.js";
 import { MOST_BLOCKS } from "../validate-blocks.js";
-import { windowAfter } from "../windows.js";
+import type { Row } from "./row.js";
 import { RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 
 export const STRIKES: SideRows = {
@@ -35,7 +33,7 @@ export function strikesConfig({
 /** The config of a limit, with the length of the closing that would come next instead of a list. */
 export function withNextBlock<TConfig extends Bucket>(
   config: TConfig,
-  strikes: RateLimitState | null | undefined,
+  strikes: Row | null | undefined,
   now: number,
 ): TConfig {
   const { blockFor } = config;
@@ -47,46 +45,21 @@ export function withNextBlock<TConfig extends Bucket>(
 /**
  * The row of the closings after one more of them.
  *
- * @param closed what the closing left in the limit's own row.
- * @param closing the config by which it was closed, of `withNextBlock`.
+ * @param closed what the closing left in the limit's own row: when it opens.
  */
-export function struckState(
+export function struckRow(
   config: Bucket,
-  strikes: RateLimitState | null | undefined,
+  strikes: Row | null | undefined,
   now: number,
-  closed: RateLimitState,
-  closing: Bucket,
-): RateLimitState {
-  const closings = Math.min(strikesIn(config, strikes, now) + 1, MOST_BLOCKS);
-  const left = Math.max(0, listOf(config).length - closings);
-  return { value: left + closings / PARTS, ts: Math.ceil(opensAt(closed, closing)) };
-}
-
-/** When a bucket that was closed opens, epoch ms. */
-function opensAt(closed: RateLimitState, config: Bucket): number {
-  if (config.kind !== "fixed window") return closed.ts + shortestBlock(config)!;
-  // In the window after the one that repays the debt.
-  return windowAfter(config, closed.ts, Math.round(-closed.value / config.rate) + 1);
+  closed: Row,
+): Row {
+  return { used: Math.min(strikesIn(config, strikes, now) + 1, MOST_BLOCKS), ts: closed.ts };
 }
 
 /** How many closings are counted. */
-function strikesIn(
-  config: Bucket,
-  strikes: RateLimitState | null | undefined,
-  now: number,
-): number {
-  const { value } = heldAt(strikes, strikesConfig(config)!, now);
-  if (value >= FORGIVEN) return 0;
-  const counted = Math.round((value - Math.floor(value)) * PARTS);
-  return counted > 0 ? counted : Math.max(0, listOf(config).length - value);
+function strikesIn(config: Bucket, strikes: Row | null | undefined, now: number): number {
+  return usedAt(strikes, strikesConfig(config)!, now).used;
 }
 
-function listOf({ blockFor }: Bucket): readonly number[] {
-  return blockFor as readonly number[];
-}
-
-/** What a full row holds: more than that of any list. */
+/** The rate of the window. It is above every count, so the next window forgets all closings. */
 const FORGIVEN = MOST_BLOCKS + 1;
-
-/** More than twice the closings that are told apart: earlier versions round the value. */
-const PARTS = 256;

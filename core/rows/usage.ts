@@ -13,15 +13,14 @@
  * So most keys have one row per span: most calls take one token. The key of a row is that of its bucket,
  * a bar and the start of the span, epoch ms. Without a key of a bucket, it counts all keys together.
  *
- * - `value`: minus what was counted. So counting is a charge into debt, which a store carries out in
- *   one statement for many rows, whether they exist or not. Whole numbers are exact up to 2^53.
+ * - `used`: what was counted. So counting is a take, which a store carries out in one statement for
+ *   many rows, whether they exist or not. Whole numbers are exact up to 2^53.
  * - `ts`: the start of the span. It never changes.
  *
- * A counter is a fixed window that holds no tokens, and begins with the span. It is charged at the
- * start of the span, whatever the time is: so nothing refills, and no clock matters. It is full, and
+ * A counter is a fixed window of more tokens than it ever counts, and begins with the span. It is charged
+ * at the start of the span, whatever the time is: so nothing refills, and no clock matters. It is full, and
  * `prune` may delete it, when the window is over: `keep` after the end of the span.
  */
-import type { RateLimitState } from "../calculate.js";
 import type { Bucket, PeriodicConfig } from "../config.js";
 import { DAY, HOUR } from "../durations.js";
 import { RateLimitInputError } from "../errors.js";
@@ -29,6 +28,7 @@ import type { UsageConfig } from "../limit-config.js";
 import type { Usage } from "../usage.js";
 import { MAX_KEY_LENGTH } from "../validate-key.js";
 import { markerKey } from "./marker.js";
+import type { Row } from "./row.js";
 import { FULL, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 
 export const USAGE: SideRows = {
@@ -113,20 +113,17 @@ export function usageIn([others, ones, denied, givenBack, granted]: Counts): Usa
 /** The most that a counter counts. */
 const MOST = 2 ** 62;
 
-/** The least value of a counter: a charge into less is refused by the statements of stores. */
-export const LEAST_VALUE = -MOST;
-
 /** @param start of the span, epoch ms. */
 export function counterConfig({ every, keep }: UsageTerms, start: number): PeriodicConfig & Bucket {
-  return { kind: "fixed window", rate: FULL, capacity: 0, period: every + keep, start };
+  return { kind: "fixed window", rate: FULL, capacity: MOST, period: every + keep, start };
 }
 
 /** What a counter has counted. */
-export function countOf(row: RateLimitState | null): number {
-  return row === null ? 0 : -row.value;
+export function countOf(row: Row | null): number {
+  return row?.used ?? 0;
 }
 
 /** A counter after `count` more. */
-export function counted(row: RateLimitState | null, start: number, count: number): RateLimitState {
-  return { value: Math.max(LEAST_VALUE, (row?.value ?? 0) - count), ts: start };
+export function counted(row: Row | null, start: number, count: number): Row {
+  return { used: Math.min(MOST, countOf(row) + count), ts: start };
 }

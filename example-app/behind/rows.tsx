@@ -57,8 +57,7 @@ function Table({ rows }: { rows: readonly Row[] }) {
               <small>{row.mine ? `${row.key}, you` : (row.key ?? "all visitors")}</small>
             </th>
             <td>
-              {formatTokens(row.value)}
-              <small>{formatAge(row.now - row.ts)}</small>
+              <Written row={row} />
             </td>
             <td>
               <Now row={row} />
@@ -70,9 +69,34 @@ function Table({ rows }: { rows: readonly Row[] }) {
   );
 }
 
+/** The row's two numbers: what was used, and when that was so. Credits are a balance. */
+function Written({ row }: { row: Row }) {
+  const { value, ts, config, now, closedUntil = -Infinity } = row;
+  const { used = (config.capacity ?? config.rate) - value } = row;
+  const wait = closedUntil - now;
+  if (wait > 0) {
+    return (
+      <>
+        closed
+        <small>{`for ${Math.ceil(wait / 1000)} s more`}</small>
+      </>
+    );
+  }
+  return (
+    <>
+      <span>
+        {config.kind === "credits"
+          ? `${formatTokens(value)} left`
+          : `${formatTokens(Math.abs(used))} ${used < 0 ? "owed" : "used"}`}
+      </span>
+      <small>{formatAge(now - ts)}</small>
+    </>
+  );
+}
+
 /** What the row is worth at the instant of the read. Only time has passed since it was written. */
-function Now({ row: { value, ts, config, now } }: { row: Row }) {
-  const held = calculateRateLimit({ value, ts }, config, now).value;
+function Now({ row: { value, ts, used, config, now } }: { row: Row }) {
+  const held = calculateRateLimit({ value, ts, used }, config, now).value;
   const capacity = config.capacity ?? config.rate;
   const part = Math.min(1, Math.max(0, held / capacity));
   return (

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TRPCError } from "@trpc/server";
 import { LIMITS } from "../shared/server/limiter.js";
-import { type App, chosenConfig, keysOf } from "../shared/server/trpc.js";
+import { type App, keysOf } from "../shared/server/trpc.js";
 import { tellCounts } from "./other-processes.js";
 import type { Statistics } from "./statistics.js";
 
@@ -12,7 +12,7 @@ const NAMES = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 const SHOWN = 20;
 const SECOND = 1000;
 
-export function behindRouter({ t, prisma, limiter, statistics }: App) {
+export function behindRouter({ t, limiter, statistics }: App) {
   /** In production, visitors must not fill their own buckets. */
   const canReset = process.env["NODE_ENV"] !== "production";
 
@@ -25,17 +25,9 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
     const items = pages.flatMap((page, index) =>
       page.items.map(({ key }) => ({ name: NAMES[index]!, key })),
     );
-    const visitors = await prisma.visitor.findMany({
-      where: { id: { in: items.flatMap(({ key }) => key ?? []) } },
-    });
-    const chosen = new Map(visitors.map((visitor) => [visitor.id, visitor]));
     // Limit: `snapshots` says what they hold.
     const snapshots = await limiter.snapshots(
-      items.map(({ name, key }) => {
-        const visitor = chosen.get(key ?? "");
-        const config = visitor && chosenConfig(name, visitor);
-        return { name, ...(key !== undefined && { key }), config };
-      }),
+      items.map(({ name, key }) => ({ name, ...(key !== undefined && { key }) })),
     );
     return {
       rows: items.map(({ key }, index) => ({ key, ...snapshots[index]! })),
@@ -56,13 +48,15 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
     rows: t.procedure.subscription(async function* ({ ctx, signal }) {
       while (!signal?.aborted) {
         const { rows, hasMore } = await rowsOfThisSecond();
-        const shown = rows.map(({ name, key, value, ts, config, now }) => ({
+        const shown = rows.map(({ name, key, value, ts, used, closedUntil, config, now }) => ({
           id: idOf(name, key),
           name,
           key: key === undefined ? null : shorten(key),
           mine: key !== undefined && keysOf(ctx.visitor).includes(key),
           value,
           ts,
+          used,
+          closedUntil,
           config,
           now,
         }));
@@ -84,8 +78,13 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
 
     reset: t.procedure.mutation(async ({ ctx }) => {
       if (!canReset) throw new TRPCError({ code: "FORBIDDEN" });
+      const of = { key: ctx.visitor };
+      const chosen = await limiter.overrides.get("playground", of);
       // Limit: deletes the visitor's rows, credits too. A bucket without a row is full.
       const deleted = await Promise.all(keysOf(ctx.visitor).map((key) => limiter.forget(key)));
+      // What the visitor has chosen in the playground went with them.
+      if (chosen?.config)
+        await limiter.overrides.set("playground", { ...of, config: chosen.config });
       return { process: ctx.process, rows: deleted.reduce((sum, rows) => sum + rows) };
     }),
   });

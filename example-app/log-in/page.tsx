@@ -26,8 +26,10 @@ export default function LogIn() {
   const field = useRef<HTMLInputElement>(null);
   const logIn = useLogIn(() => setPassword(""));
   const { canMutate, retryAt, isPending, isSuccess, limit } = logIn;
-  // Limit: a closed account owes tokens. The page sees that after a reload, too.
-  const isClosed = !canMutate && (limit.check(undefined, 0)?.value ?? 0) < 0;
+  // Limit: the server says until when an account is closed, after a reload, too. Right after a denial,
+  // the page has made its wait a value below 0.
+  const { closedUntil, value = 0 } = limit.check(undefined, 0) ?? {};
+  const isClosed = !canMutate && (closedUntil !== undefined || value < 0);
   const isEmpty = password === "";
   const isWaiting = !isSuccess && !canMutate;
   const { line: notYet, sayNotYet } = useNotYet(isWaiting ? retryAt : undefined);

@@ -4,7 +4,6 @@
  */
 import type { EnterGranted, LimitValue } from "trpc-rate-limit/server";
 import type { App } from "../shared/server/trpc.js";
-import { modelLimits } from "./limits.js";
 import { generate } from "./pretend-model.js";
 import { estimate, type Prompt, wordsOf } from "./prompt.js";
 import { gained, type Reservation, untilTurn } from "./queue.js";
@@ -35,24 +34,22 @@ interface PaidPrompt {
 }
 
 export async function* answerPrompt(
-  { limiter, configOf }: App,
+  { limiter }: App,
   { visitor, input, signal, paid, settle, reservation }: PaidPrompt,
 ): AsyncGenerator<ModelEvent, void> {
-  async function tier() {
-    return (await configOf(visitor, "llmTokens")) ?? modelLimits.llmTokens;
-  }
-  async function held(): Promise<LimitValue> {
-    const options = { key: visitor };
-    if (paid === "credits") return limiter.getValue("credits", options);
-    return limiter.getValue("llmTokens", { ...options, config: await tier() });
-  }
+  const held = (): Promise<LimitValue> => limiter.getValue(paid, { key: visitor });
 
   const { clock } = limiter;
   let used = 0;
   let before: LimitValue;
   try {
     if (reservation) {
-      const waits = untilTurn({ reservation, config: tier, clock, signal });
+      const waits = untilTurn({
+        reservation,
+        config: async () => (await limiter.getValue("llmTokens", { key: visitor })).config,
+        clock,
+        signal,
+      });
       for await (const wait of waits) yield { kind: "queued", wait };
     }
     // Limit: a slot, held to the end of this block. A prompt in the queue needs none yet.

@@ -1,5 +1,5 @@
 /** The prompts in the order in which they were asked, which is the order of the queue. */
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 import { useCountdown } from "trpc-rate-limit/react";
 import { PassingButton } from "../shared/page/passing-button.js";
 import { Stable, timeOf } from "../shared/page/pieces.js";
@@ -25,8 +25,9 @@ export function Answers({ prompts, news, isFull, onStop, onAskAgain }: AnswersPr
     onAskAgain(asked);
   }
 
-  // The prompt moves to the end, without its button. The focus goes with it.
-  useEffect(() => {
+  // The prompt moves to the end, without its button. The focus goes with it. At once: an effect of the words
+  // before the press could still be to come, and would look for the prompt too early.
+  useLayoutEffect(() => {
     if (isAskedAgain.current) (list.current?.lastElementChild as HTMLElement | null)?.focus();
     isAskedAgain.current = false;
   }, [prompts]);
@@ -97,7 +98,7 @@ const NEWS: Record<PromptState["kind"], string> = {
   bill: "An answer is complete.",
   stopped: "A prompt was stopped.",
   denied: "The prompt was denied.",
-  impossible: "The prompt can never run on this tier.",
+  impossible: "The prompt can never run on this plan.",
   lost: "The connection of a prompt broke.",
 };
 
@@ -197,15 +198,15 @@ const WOULD_GET: Record<string, string> = {
   queues: "It would find a place in the queue now.",
 };
 
-/** What is true now counts, such as after a change of the tier. */
+/** What is true now counts, such as after a change of the plan. */
 function Denied({ tokens }: { tokens: number }) {
   const { kind, seconds } = useForecast(tokens);
   const count = tokens.toLocaleString("en");
   if (kind === "impossible") {
     return (
       <p className="denied">
-        <span>{`Denied for ever: this tier never grants ${count} tokens to one prompt, so no wait helps. `}</span>
-        <span>Choose a shorter answer, or the paid tier.</span>
+        <span>{`Denied for ever: this plan never grants ${count} tokens to one prompt, so no wait helps. `}</span>
+        <span>Choose a shorter answer, or the paid plan.</span>
       </p>
     );
   }

@@ -119,7 +119,7 @@ function describe(next: ReturnType<typeof useForecast>): string {
   }
   if (next.kind === "impossible") {
     const most = next.most.toLocaleString("en");
-    return `It can never run on this tier, which grants ${most} tokens to one prompt at most.`;
+    return `It can never run on this plan, which grants ${most} tokens to one prompt at most.`;
   }
   return "What is left is not known yet.";
 }

@@ -1,4 +1,4 @@
-/** A language model that costs tokens: estimates, a queue of reservations, bills, two tiers, credits. */
+/** A language model that costs tokens: estimates, a queue of reservations, bills, two plans, credits. */
 import code from "code:./minimal.tsx";
 import { useCountdown } from "trpc-rate-limit/react";
 import { Part, timeOf } from "../shared/page/pieces.js";
@@ -8,7 +8,7 @@ import { AskForm } from "./ask-form.js";
 import { Credits } from "./credits.js";
 import "../shared/page/choice.css";
 import "./page.css";
-import { Tiers } from "./tiers.js";
+import { Plans } from "./plans.js";
 import { KeptPrompts, useKeptPrompts } from "./kept-prompts.js";
 import { estimate, type Prompt } from "./prompt.js";
 import { isForCredits } from "./use-forecast.js";
@@ -43,7 +43,7 @@ function AskedModel({ kept: { prompts, news, ask, stop } }: { kept: Prompts }) {
       <div className="model">
         <div className="card ask">
           <AskForm onAsk={(prompt) => send(prompt)} isFull={isFull} />
-          <Tiers />
+          <Plans />
           <TokensLeft returned={last?.kind === "bill" ? last.returned : 0} />
           <Credits />
           <SlotsFree />

@@ -1,6 +1,6 @@
 /** The queue of reserved prompts: when a prompt runs, and what its bucket has taken back. */
 import { setTimeout } from "node:timers/promises";
-import { calculateRateLimit, type RateLimitConfig, SECOND } from "trpc-rate-limit";
+import { calculateRateLimit, SECOND, type ShownConfig } from "trpc-rate-limit";
 import type { LimitValue } from "trpc-rate-limit/server";
 
 /** What the limit has answered. */
@@ -12,8 +12,8 @@ export interface Reservation {
 
 interface Turn {
   reservation: Reservation;
-  /** The config of the tier, which changes while the prompt waits. */
-  config(): Promise<RateLimitConfig>;
+  /** The config of the plan, which changes while the prompt waits. */
+  config(): Promise<ShownConfig>;
   clock(): number;
   signal: AbortSignal | undefined;
 }
@@ -24,7 +24,7 @@ export async function* untilTurn({ reservation, config, clock, signal }: Turn) {
   let known = Infinity;
   for (;;) {
     const now = clock();
-    // A better tier repays the reservation sooner. A worse one does not break the promise.
+    // A better plan repays the reservation sooner. A worse one does not break the promise.
     const { retryAfter = 0 } = calculateRateLimit(reservation, await config(), now);
     const startAt = Math.min(promised, now + retryAfter);
     if (startAt <= now) return;

@@ -1,13 +1,13 @@
 /**
  * The procedures of a pretend language model, and the tokens that it costs. A prompt takes its
- * estimate first. `ask` takes it from the tier, and reserves what is not there yet. `askNow` takes it
- * from the tier or else from the credits, and never queues.
+ * estimate first. `ask` takes it from the plan, and reserves what is not there yet. `askNow` takes it
+ * from the plan or else from the credits, and never queues.
  */
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
 import { whenFree } from "../shared/server/when-free.js";
 import { answerPrompt } from "./answer-prompt.js";
-import { modelLimits, PAID } from "./limits.js";
+import { PLANS } from "./limits.js";
 import { CREDITS_SOLD, estimate, LENGTHS, MAX_PROMPT } from "./prompt.js";
 
 export function modelRouter(app: App) {
@@ -18,15 +18,17 @@ export function modelRouter(app: App) {
   });
 
   return t.router({
-    /** Tokens a minute, by tier. */
-    tiers: t.procedure.query(() => ({ free: modelLimits.llmTokens.rate, paid: PAID.rate })),
+    /** Limit: what each plan has, for the prices. */
+    prices: t.procedure.query(() => limiter.plans),
 
-    tier: t.procedure
-      .input(z.object({ tier: z.enum(["free", "paid"]) }))
+    changePlan: t.procedure
+      .input(z.object({ plan: z.enum(PLANS) }))
       .mutation(async ({ ctx: { visitor: id }, input }) => {
         await whenFree(prisma, () =>
           prisma.visitor.upsert({ where: { id }, create: { id, ...input }, update: input }),
         );
+        // Limit: open pages follow the new plan at once.
+        limiter.planChanged(id);
       }),
 
     ask: t.procedure
@@ -48,7 +50,7 @@ export function modelRouter(app: App) {
 
     askNow: t.procedure
       .input(promptInput)
-      // Limit: the tier pays for all of it, or else the credits do.
+      // Limit: the plan pays for all of it, or else the credits do.
       .use(
         rl.rateLimited.first(["llmTokens", "credits"], { count: ({ input }) => estimate(input) }),
       )

@@ -14,7 +14,7 @@ export type Forecast =
   | { kind: "queues"; at: number }
   /** `at` is when the queue would have room for it. */
   | { kind: "denied"; at: number }
-  /** `most` is what this tier grants to one prompt, however long it waits. */
+  /** `most` is what this plan grants to one prompt, however long it waits. */
   | { kind: "impossible"; most: number };
 
 /** @returns also the seconds until its instant, 0 where it has none. */
@@ -32,7 +32,7 @@ export function useForecast(tokens: number): Forecast & { seconds: number } {
   return { ...next, seconds };
 }
 
-/** Whether the tier has no tokens for a prompt now, and the credits can pay for it. */
+/** Whether the plan has no tokens for a prompt now, and the credits can pay for it. */
 export function isForCredits(limits: Record<Payer, UseRateLimitResult>, tokens: number): boolean {
   // Limit: the answer to `askNow`, whose limits are in this order.
   const { llmTokens, credits } = limits;

@@ -24,8 +24,6 @@ const FIRST_SPAN = 15_000;
 const BEFORE_FIRST = 1_000;
 /** Two values that differ by less are one: sums of doubles are not exact. */
 const TOLERANCE = 1e-6;
-/** The longest time between a decision and the time in its answer, ms. */
-const ANSWERED_WITHIN = 1_000;
 
 /** The answer to a granted call. */
 interface Grant {
@@ -108,22 +106,18 @@ export function createBucketHistory() {
     // A hidden tab draws no line, and goes on learning.
     if (states.length > 0) forget(state.at);
     const same = states.find(
-      ({ value, ts }) => ts === state.ts && Math.abs(value - state.value) < TOLERANCE,
+      ({ value, ts, closedUntil }) =>
+        ts === state.ts &&
+        closedUntil === state.closedUntil &&
+        Math.abs(value - state.value) < TOLERANCE,
     );
     if (same) {
       if (same.count === undefined) Object.assign(same, { ...state, at: same.at });
       same.at = Math.min(same.at, state.at);
       return;
     }
-    if (config?.blockFor !== undefined && state.value < 0) {
-      // What a denial has said of the bucket that it closed, with a time that is some ms late.
-      states = states.filter(({ count, value, ts }) => {
-        const isLater = ts > state.ts && ts <= state.ts + ANSWERED_WITHIN;
-        return count !== undefined || !isLater || Math.abs(value - state.value) >= TOLERANCE;
-      });
-    }
     states.push(state);
-    states.sort((a, b) => a.ts - b.ts || b.value - a.value);
+    states.sort((a, b) => writtenAt(a) - writtenAt(b) || b.value - a.value);
   }
 
   function after(state: KnownState, ts: number, count = 0): number {
@@ -151,6 +145,11 @@ export function createBucketHistory() {
     valueAt(now: number): number | undefined {
       const last = states.at(-1);
       return last && after(last, now);
+    },
+    /** When the bucket opens that a denial has closed; `undefined` where it is open. */
+    closedUntil(now: number): number | undefined {
+      const { closedUntil = -Infinity } = states.at(-1) ?? {};
+      return closedUntil > now ? closedUntil : undefined;
     },
     /** The start of a window, where there are windows. */
     get windowStart() {
@@ -186,24 +185,25 @@ export function createBucketHistory() {
       const { granted, tokens } = counts;
       change({ granted: granted + 1, tokens: tokens + count });
     },
-    denied(call: number, { value, now }: RateLimitErrorData) {
+    denied(call: number, { now }: RateLimitErrorData) {
       calls.end(call);
       firstAt ??= now;
       denials.push(now);
-      // The page's hooks take a denial for a snapshot. It changes nothing, unless it has closed the
-      // bucket: then it may be the first to say so.
-      const others = states.filter(({ at, count }) => at !== now || count !== undefined);
-      const before = others.at(-1);
-      const closes = value < 0 && before !== undefined && after(before, now) >= 0;
-      if (config?.blockFor === undefined || !closes) states = others;
+      // The page's hooks take a denial for a snapshot. It changes nothing. If it has closed the bucket,
+      // the next snapshot of the server says so.
+      states = states.filter(({ at, count, closedUntil }) => {
+        return at !== now || count !== undefined || closedUntil !== undefined;
+      });
       change({ denied: counts.denied + 1 });
     },
-    snapshot({ value, ts, now, config: reported }: RateLimitSnapshot) {
+    snapshot({ value, ts, closedUntil, now, config: reported }: RateLimitSnapshot) {
       if (JSON.stringify(reported) !== JSON.stringify(config)) {
         config = reported;
         clear();
       }
-      add({ value, ts, at: reported.kind === "fixed window" ? now : ts });
+      // A bucket that is closed has its `ts` ahead. One that has opened since was closed before.
+      const isWritten = reported.kind !== "fixed window" && !(closedUntil! > now);
+      add({ value, ts, at: isWritten ? ts : now, closedUntil });
       change();
     },
 
@@ -225,7 +225,7 @@ export function createBucketHistory() {
     },
 
     /** When the limit was closed, as far back as the page remembers. */
-    closed: (now: number): Span[] => closedSpans(states, config, now),
+    closed: (now: number): Span[] => closedSpans(states, now),
 
     /** When the server denied calls, in the last minute. */
     denials: (now: number) => denials.filter((at) => at > now - SPAN),
@@ -241,4 +241,9 @@ export function createBucketHistory() {
       return sumUp(measuredBefore, comparisons);
     },
   };
+}
+
+/** The instants by which states are in the order in which the server wrote them. */
+function writtenAt({ ts, at, closedUntil }: KnownState): number {
+  return closedUntil === undefined ? ts : Math.min(ts, at);
 }

@@ -57,7 +57,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
       if (rests || time - textAt >= TEXT_INTERVAL || config !== textConfig) {
         textAt = time;
         textConfig = config;
-        setText(explainBucket(value, config, now, windowStart));
+        setText(explainBucket(value, config, now, windowStart, history.closedUntil(now)));
       }
       // Only calls and a full bucket are worth saying.
       const said = `${counts.granted} ${counts.denied} ${value >= capacity}`;

@@ -1,6 +1,6 @@
 /**
- * The numbers of the limit. What is changed here is in force at once, and the bucket goes on with what
- * it holds. The form follows the limit in force.
+ * The numbers of the limit. What is changed here is in force at once, and what was used stays used.
+ * The form follows the limit in force.
  */
 import type { ChangeEvent, SubmitEvent } from "react";
 import { SECOND } from "trpc-rate-limit";

@@ -7,9 +7,6 @@ const number = (value: number) => value.toLocaleString("en", { maximumFractionDi
 const coming = (value: number) => `${number(value)} ${value === 1 ? "comes" : "come"}`;
 const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
 
-/** A closed bucket is a debt in its row: see `core/block.ts`. Nobody has taken those tokens. */
-const closedFor = (ms: number) => `Closed for ${seconds(ms)} more.`;
-
 /** The first of the month after, in UTC. */
 function nextMonth(now: number): string {
   const date = new Date(now);
@@ -20,15 +17,17 @@ function nextMonth(now: number): string {
 /**
  * @param value the tokens at `now`.
  * @param windowStart the start of any window of a fixed window.
+ * @param closedUntil when a bucket opens that a denial has closed.
  */
 export function explainBucket(
   value: number,
   config: ShownConfig,
   now: number,
   windowStart = 0,
+  closedUntil = now,
 ): string {
   const { kind, rate, capacity = rate } = config;
-  const isClosed = config.blockFor !== undefined && value < 0;
+  const closed = closedUntil > now ? `Closed for ${seconds(closedUntil - now)} more.` : undefined;
   const held =
     value < 0
       ? `${tokens(-value)} tokens are owed`
@@ -36,14 +35,13 @@ export function explainBucket(
   const missing = capacity - value;
   if (missing <= 0) return `${held}: it is full.`;
   const { period } = config;
+  if (closed !== undefined && kind === "fixed window") return closed;
   if (period === "month") {
     return `${held}; ${coming(rate)} with each month; the next starts on ${nextMonth(now)}.`;
   }
   if (typeof period === "string") return `${held}.`;
   if (kind === "fixed window") {
     const next = windowStart + Math.ceil((now + 1 - windowStart) / period) * period - now;
-    // A window that holds nothing is closed, too.
-    if (isClosed) return closedFor(next + Math.floor(-value / rate) * period);
     return `${held}; ${coming(rate)} with each window; the next starts in ${seconds(next)}.`;
   }
   const perSecond = (rate * 1000) / period;
@@ -53,7 +51,7 @@ export function explainBucket(
   const waitFor = (count: number) =>
     calculateRateLimit({ value, ts: now }, config, now, count).retryAfter ?? 0;
   const until = (count: number) => seconds(waitFor(count));
-  if (isClosed) return `${closedFor(waitFor(0))} It opens empty, and ${refill}.`;
+  if (closed !== undefined) return `${closed} It opens empty, and ${refill}.`;
   return value < 0
     ? `${held}; ${refill}; repaid in ${until(0)}.`
     : `${held}; ${refill}; full in ${until(capacity)}.`;

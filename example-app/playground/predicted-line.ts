@@ -4,8 +4,10 @@ import { calculateRateLimit, type ShownConfig } from "trpc-rate-limit";
 export interface KnownState {
   value: number;
   ts: number;
-  /** When it was written. For fixed windows, `ts` is the start of the window. */
+  /** When it was so first. For fixed windows, `ts` is the start of a window. */
   at: number;
+  /** While a denial has closed the bucket: when it opens. `ts` can lie as far ahead. */
+  closedUntil?: number | undefined;
 }
 
 /** Instants and the tokens at them, to be joined by straight lines. */

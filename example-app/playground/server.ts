@@ -4,17 +4,14 @@ import type { RateLimitConfigError } from "trpc-rate-limit/server";
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
 import { configOfChoice, type PlaygroundChoice } from "./choice.js";
-import type { ChosenConfigs } from "./chosen-config.js";
-import { BOUNDS, playgroundLimits } from "./limits.js";
+import { BOUNDS } from "./limits.js";
 
 /** Needs neither Node.js nor a database, so it also runs in a browser. */
 export interface PlaygroundApp extends Pick<App, "t" | "rl"> {
-  limiter: Pick<App["limiter"], "reset" | "clock">;
-  /** The `config` of `createRateLimitTRPC` reads from it. */
-  playgroundConfigs: ChosenConfigs;
+  limiter: Pick<App["limiter"], "reset" | "clock" | "overrides">;
 }
 
-export function playgroundRouter({ t, rl, limiter, playgroundConfigs }: PlaygroundApp) {
+export function playgroundRouter({ t, rl, limiter }: PlaygroundApp) {
   const choice = z.object({
     kind: z.enum(["token bucket", "fixed window"]),
     rate: z.number(),
@@ -24,15 +21,13 @@ export function playgroundRouter({ t, rl, limiter, playgroundConfigs }: Playgrou
     blockFor: z.number().optional(),
   });
   const change = choice.extend({
-    /** Whether the bucket goes on with what it holds. */
+    /** Whether the bucket goes on with what was used of it. */
     keepsTokens: z.boolean().default(false),
   });
   const wanted = z.object({
     count: z.number().min(BOUNDS.count.min).max(BOUNDS.count.max),
     reserve: z.boolean(),
   });
-  /** The rows of any choice: one with fewer shards has some of these. */
-  const allShards = { ...playgroundLimits.playground, shards: BOUNDS.shards.max };
 
   return t.router({
     choose: t.procedure
@@ -40,10 +35,12 @@ export function playgroundRouter({ t, rl, limiter, playgroundConfigs }: Playgrou
       // Limit: a choice writes rows, so a program may not make thousands of them.
       .use(rl.rateLimited("playgroundChoices"))
       .mutation(async ({ ctx, input: { keepsTokens, ...input } }) => {
-        await playgroundConfigs.save(ctx.visitor, accept(input));
-        if (keepsTokens) return;
+        const key = ctx.visitor;
+        const config = accept(input);
         // Limit: tokens mean something else in a limit of another kind, so start with a full one.
-        await limiter.reset("playground", { key: ctx.visitor, config: allShards });
+        if (!keepsTokens) await limiter.reset("playground", { key });
+        // Limit: from now on this config counts for the visitor, in calls and on open pages.
+        await limiter.overrides.set("playground", { key, config });
       }),
     // tRPC reserves the name `call`.
     take: t.procedure

@@ -4,13 +4,14 @@
  * more than its tokens.
  */
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem } from "../limiter/call-options.js";
+import type { LimitAllItem, PlanOptions } from "../limiter/call-options.js";
+import { RateLimitInputError } from "../../core/errors.js";
 import type { HoldTerms } from "../limiter/holds/hold-terms.js";
 import type { UntypedOperations } from "../limiter/limiter-types.js";
 
 /** What a call takes of one limit. */
 export interface BillItem {
-  item: LimitAllItem;
+  item: LimitAllItem & PlanOptions;
   /** Whether its tokens are settled by the reported use. */
   isSettled: boolean;
 }
@@ -24,13 +25,14 @@ export interface BillOptions {
 interface Taken {
   result: RateLimitResult;
   count: number;
+  isSettled: boolean;
 }
 
 type Limits = Pick<UntypedOperations, "limit" | "limitAll" | "settle">;
 
 export class Bill {
   #limits: Pick<Limits, "settle">;
-  /** Those that are settled, and what each has taken. */
+  /** What each limit gave. */
   #taken: readonly Taken[];
   #isHeld: boolean;
   #isEnded = false;
@@ -54,9 +56,11 @@ export class Bill {
     const id = once ?? (hold && crypto.randomUUID());
     const options = { once: id, ...(hold && { hold }), throws: true };
     const results = await take(limits, items, options);
-    const taken = results.map((result, i) => ({ result, count: items[i]!.item.count! }));
-    const settled = taken.filter((_, i) => items[i]!.isSettled);
-    return new Bill(limits, settled, hold !== undefined);
+    const taken = results.map((result, i) => {
+      const { item, isSettled } = items[i]!;
+      return { result, count: item.count!, isSettled };
+    });
+    return new Bill(limits, taken, hold !== undefined);
   }
 
   /** @param used tokens; `NaN` keeps the estimate, and tells the limiter's logger. */
@@ -69,17 +73,35 @@ export class Bill {
     return this.settle(0);
   }
 
+  /** For a call that the provider will not see, so that it counts no request either. */
+  undo(): Promise<void> {
+    return this.#end(() => 0, this.#taken);
+  }
+
   /** For a call whose use will not be known. What is held would lapse, and might then come back. */
   async keep(): Promise<void> {
     if (this.#isHeld) await this.#end((count) => count);
   }
 
-  async #end(usedOf: (count: number) => number): Promise<void> {
+  async #end(
+    usedOf: (count: number) => number,
+    taken: readonly Taken[] = this.#taken.filter(({ isSettled }) => isSettled),
+  ): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     await Promise.allSettled(
-      this.#taken.map(({ result, count }) => this.#limits.settle(result, usedOf(count))),
+      taken.map(({ result, count }) => this.#settleOne(result, usedOf(count))),
     );
+  }
+
+  async #settleOne(result: RateLimitResult, used: number): Promise<void> {
+    try {
+      await this.#limits.settle(result, used);
+    } catch (error) {
+      if (!(error instanceof RateLimitInputError)) throw error;
+      // No limit can be charged so much. The estimate stays, or a hold would lapse, and might come back.
+      await this.#limits.settle(result, NaN);
+    }
   }
 }
 

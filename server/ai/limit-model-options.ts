@@ -4,13 +4,20 @@ import type { HoldTerms } from "../limiter/holds/hold-terms.js";
 import type { LimitConfigs, RefillingName, TokensName } from "../limiter/call-options.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
 import type { RateLimiter } from "../limiter/limiter-types.js";
+import type { PlannedName, PlanName } from "../limiter/plans/plan-types.js";
 import type { ModelCall, ModelUsage } from "./model-types.js";
 
-/** What of a limiter limits models. Any store will do. */
+type AnyFunction = (...args: never) => unknown;
+
+/**
+ * What of a limiter limits models. Any store will do, and the limiter or a call may say the plans, so the
+ * types of the methods are not asked.
+ */
 export type ModelLimiter<TLimits extends LimitConfigs> = Pick<
   RateLimiter<TLimits, never>,
-  "limits" | "limit" | "limitAll" | "settle" | "observe"
->;
+  "limits"
+> &
+  Readonly<Record<"limit" | "limitAll" | "settle" | "observe", AnyFunction>>;
 
 type OrFunction<TValue> = TValue | ((call: ModelCall) => TValue | Promise<TValue>);
 
@@ -27,6 +34,9 @@ export interface ProviderLimit<TName extends string = string> {
   of?: "tokens" | "requests" | undefined;
 }
 
+/** A provider has one limit for all of its customers, whatever their plans are. */
+type ProviderName<TLimits> = Exclude<RefillingName<TLimits>, PlannedName<TLimits>>;
+
 /** The limits that a call of a model takes tokens of. */
 export interface ModelLimits<TLimits extends LimitConfigs> {
   /** The caller's own limit. */
@@ -36,14 +46,21 @@ export interface ModelLimits<TLimits extends LimitConfigs> {
    * params.providerOptions?.app?.userId as string`. `SHARED_BUCKET` for one bucket of all callers.
    */
   key: OrFunction<KeyAnswer>;
-  /** The config of the caller's plan. @default the limit's own */
+  /**
+   * The plan of the caller, or a function of the call that says it: for a limit with plans.
+   * @default what the `plan` function of the limiter says
+   */
+  plan?: OrFunction<PlanName<TLimits>> | undefined;
+  /**
+   * The config of the call, for what is no plan. Not with `plan`.
+   * @default the limit's own, or that of the caller's plan
+   */
   config?: OrFunction<RateLimitConfig | undefined> | undefined;
   /**
-   * The limits of the provider. They are lowered to what the header fields of its answers say, for all
-   * processes; see `observe`.
+   * The limits of the provider, which have no plans. They are lowered to what the header fields of its
+   * answers say, for all processes; see `observe`.
    */
-  provider?:
-    ProviderLimit<RefillingName<TLimits>> | readonly ProviderLimit<RefillingName<TLimits>>[];
+  provider?: ProviderLimit<ProviderName<TLimits>> | readonly ProviderLimit<ProviderName<TLimits>>[];
 }
 
 /** The options of `limitModel`. */
@@ -61,7 +78,8 @@ export interface LimitModelOptions<TLimits extends LimitConfigs> extends ModelLi
   tokens?: ((usage: ModelUsage) => number | undefined) | undefined;
   /**
    * The id of the call, which is charged once however often it is sent; see `once` of `limit`. A run
-   * with tools makes a call for each step, and each needs an id of its own.
+   * with tools makes a call for each step, and each needs an id of its own. A call that is repeated
+   * settles nothing: the first one does, or its hold lapses.
    * @default each call is charged
    */
   once?: ((call: ModelCall) => string | undefined | Promise<string | undefined>) | undefined;

@@ -1,10 +1,12 @@
 /** `limitModel`: middleware of the AI SDK that takes an estimate, and settles what a call has used. */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
+import { planOption, plansOf, validatePlan } from "../limiter/plans/plan-of-request.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import { unheld, validateTerms } from "../limiter/holds/hold-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
+import type { RateLimiter, UntypedOperations } from "../limiter/limiter-types.js";
 import { Bill, type BillItem } from "./bill.js";
 import { estimateTokens, figureOf, usedTokens } from "./count-tokens.js";
 import { isRefusal, statusOf } from "./failed-call.js";
@@ -16,6 +18,7 @@ import { watchStream } from "./watch-stream.js";
 const OPTIONS = namesOf<LimitModelOptions<LimitConfigs>>({
   name: true,
   key: true,
+  plan: true,
   config: true,
   provider: true,
   estimate: true,
@@ -32,7 +35,8 @@ const PROVIDER_OPTIONS = namesOf<ProviderLimit>({ name: true, key: true, of: tru
  * - **Denied**: the call rejects with a `RateLimitError` (`isRateLimitError`), and the model is not asked.
  * - **No figure**, or one that cannot be true: the estimate stays charged, and the limiter's logger is told.
  * - **The provider refuses** (a status of 400 or more, or no connection): all tokens come back.
- * - **Aborted, cancelled, or cut off**: the estimate stays, because the provider may bill what it did.
+ * - **Aborted before the model is asked**: the call rejects with the reason, and all tokens come back.
+ * - **Aborted later, cancelled, or cut off**: the estimate stays, because the provider may bill what it did.
  * - **The database fails after the call**: the estimate stays, and the answer is complete.
  *
  * Models of embeddings and of images are not limited by it: call `limit` and `settle` around them.
@@ -54,19 +58,21 @@ export function limitModel<TLimits extends LimitConfigs>(
   options: LimitModelOptions<TLimits>,
 ): ModelMiddleware {
   rejectUnknownOptions(options, OPTIONS, "limitModel()");
-  const { estimate, tokens = usedTokens, once, hold } = options;
+  const { estimate, tokens = usedTokens, once, hold, plan } = options;
   // The names were checked, and those of a call are strings from here on.
-  const limits = limiter as unknown as ModelLimiter<LimitConfigs>;
+  const limits = limiter as unknown as UntypedModelLimiter;
   const providers = providersOf(options.provider);
   const { name } = options;
-  validate(limits, { name, key: options.key, hold }, providers);
+  validate(limits, { name, key: options.key, plan, config: options.config, hold }, providers);
 
   async function itemsOf(call: ModelCall): Promise<BillItem[]> {
     const count = await (estimate?.(call) ?? estimateTokens(call.params));
     const key = keyOf(await valueOf(options.key, call), name);
     const config = await valueOf(options.config, call);
+    const say = plan === undefined ? plan : () => valueOf(plan, call);
+    const ofPlan = config === undefined ? await planOption(limits, { name, key }, say) : {};
     return [
-      { item: { name, ...keyOption(key), config, count }, isSettled: true },
+      { item: { name, ...keyOption(key), ...ofPlan, config, count }, isSettled: true },
       ...providers.map(({ name: shared, key: group, of }) => {
         const isSettled = of !== "requests";
         const item = { name: shared, ...keyOption(group), count: isSettled ? count : 1 };
@@ -95,8 +101,17 @@ export function limitModel<TLimits extends LimitConfigs>(
     );
   }
 
+  /** @throws the reason of a signal that is aborted before the model is asked. All tokens come back then. */
   async function open(call: ModelCall): Promise<Bill> {
-    return Bill.open(limits, await itemsOf(call), { once: await once?.(call), hold });
+    const { abortSignal } = call.params;
+    abortSignal?.throwIfAborted();
+    const items = await itemsOf(call);
+    const id = await once?.(call);
+    abortSignal?.throwIfAborted();
+    const bill = await Bill.open(limits, items, { once: id, hold });
+    if (abortSignal?.aborted) await bill.undo();
+    abortSignal?.throwIfAborted();
+    return bill;
   }
 
   async function failed(bill: Bill, error: unknown): Promise<void> {
@@ -153,20 +168,32 @@ export function limitModel<TLimits extends LimitConfigs>(
   };
 }
 
+type UntypedModelLimiter = Pick<UntypedOperations, "limit" | "limitAll" | "settle"> &
+  Pick<RateLimiter<LimitConfigs, never>, "limits" | "observe">;
+
 /** In plain JavaScript. */
 interface Unchecked {
   name: string;
   key: unknown;
+  plan: unknown;
+  config: unknown;
   hold: LimitModelOptions<LimitConfigs>["hold"];
 }
 
 function validate(
-  { limits }: ModelLimiter<LimitConfigs>,
-  { name, key, hold }: Unchecked,
+  limiter: Pick<UntypedModelLimiter, "limits">,
+  { name, key, plan, config, hold }: Unchecked,
   providers: readonly ProviderLimit[],
 ): void {
+  const { limits } = limiter;
   requireLimit(limits, name, "name");
   if (typeof key !== "function") keyOf(key, name);
+  if (plan !== undefined && config !== undefined) {
+    const message =
+      "limitModel() takes a plan or a config, got both; a config is for what is no plan";
+    throw new RateLimitConfigError("plan", plan, { message });
+  }
+  if (config === undefined) validatePlan("limitModel()", limiter, [name], plan);
   for (const provider of providers) {
     rejectUnknownOptions(provider, PROVIDER_OPTIONS, "provider of limitModel()");
     requireLimit(limits, provider.name, "provider.name");
@@ -175,6 +202,10 @@ function validate(
     }
     if (limits[provider.name]!.kind === "credits") {
       const message = "a provider's limit must refill, and not be of credits";
+      throw new RateLimitConfigError("provider.name", provider.name, { message });
+    }
+    if (plansOf(limits, provider.name) !== undefined) {
+      const message = "a provider's limit must be the same for all callers, and not have plans";
       throw new RateLimitConfigError("provider.name", provider.name, { message });
     }
   }

@@ -1,5 +1,7 @@
 /**
- * Counts the open streams of each caller. Where each request owns its I/O, a stream whose client has
+ * Counts the open streams of each caller, and those of callers without a key together. A stream that
+ * its client opens anew replaces the one before: the server may not know yet that this one is dead,
+ * because no packet says that a connection has lost its network. Where each request owns its I/O, a stream whose client has
  * gone may end without a word: none of its code runs again. So a stream says there now and then that
  * it is open, and counts only for a while after that.
  */
@@ -10,16 +12,29 @@ const BEAT = 5000;
 /** For how long it counts after that, ms. A busy stream may be late. */
 const LASTS = 3 * BEAT;
 
-interface Stream {
-  /** How many keys its client has requested. */
+/** What is known of a stream. */
+export interface StreamFacts {
+  /** The id that its client has given it, and gives again when it reconnects. */
+  id?: string | undefined;
+  /** How many keys its client has requested. @default 0 */
+  requested?: number;
+  /** Called when another stream replaces it. It is no longer counted then. */
+  onReplaced?: () => void;
+}
+
+interface Stream extends StreamFacts {
   requested: number;
   /** By the monotonic clock, ms. */
   seenAt: number;
+  /** It no longer counts. */
+  end: () => void;
 }
 
 /** All streams whose clients have requested keys. */
 const REQUESTING = Symbol("requesting");
-type Key = string | typeof REQUESTING;
+/** All streams of callers without a key. */
+const KEYLESS = Symbol("keyless");
+type Key = string | typeof REQUESTING | typeof KEYLESS;
 
 export class OpenStreams {
   private readonly byKey = new Map<Key, Set<Stream>>();
@@ -27,6 +42,22 @@ export class OpenStreams {
 
   count(key: string): number {
     return this.of(key).size;
+  }
+
+  /** The streams of callers without a key. */
+  keyless(): number {
+    return this.of(KEYLESS).size;
+  }
+
+  /** Ends the stream of these callers that has this id. An id says nothing of other callers' streams. */
+  replace(callers: ReadonlySet<string>, id: string): void {
+    for (const key of keysOf(callers)) {
+      for (const stream of this.of(key)) {
+        if (stream.id !== id) continue;
+        stream.end();
+        stream.onReplaced?.();
+      }
+    }
   }
 
   /** How many keys the clients of all streams have requested. */
@@ -37,9 +68,14 @@ export class OpenStreams {
   }
 
   /** @returns a function that ends the stream. */
-  add(callers: ReadonlySet<string>, requested = 0): () => void {
-    const keys: Key[] = [...callers, ...(requested > 0 ? ([REQUESTING] as const) : [])];
-    const stream: Stream = { requested, seenAt: performance.now() };
+  add(callers: ReadonlySet<string>, facts: StreamFacts = {}): () => void {
+    const { requested = 0 } = facts;
+    const keys = [...keysOf(callers), ...(requested > 0 ? ([REQUESTING] as const) : [])];
+    const end = () => {
+      clearInterval(beat);
+      for (const key of keys) this.remove(key, stream);
+    };
+    const stream: Stream = { ...facts, requested, seenAt: performance.now(), end };
     for (const key of keys) {
       const others = this.byKey.get(key);
       if (others === undefined) this.byKey.set(key, new Set([stream]));
@@ -48,10 +84,7 @@ export class OpenStreams {
     const beat = this.canVanish
       ? setInterval(() => (stream.seenAt = performance.now()), BEAT)
       : undefined;
-    return () => {
-      clearInterval(beat);
-      for (const key of keys) this.remove(key, stream);
-    };
+    return end;
   }
 
   private of(key: Key): ReadonlySet<Stream> {
@@ -68,4 +101,8 @@ export class OpenStreams {
     streams?.delete(stream);
     if (streams?.size === 0) this.byKey.delete(key);
   }
+}
+
+function keysOf(callers: ReadonlySet<string>): Key[] {
+  return callers.size === 0 ? [KEYLESS] : [...callers];
 }

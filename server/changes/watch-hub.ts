@@ -1,18 +1,16 @@
 /**
  * Live status for many readers at little cost. Each watched limit is read once for all its readers
- * with the same key and an equal config:
- * right after a change by this process, and once per tick, all limits together, for changes by
- * other processes. Nothing is read while there is no reader.
+ * with the same key and the same plan: right after a change by this process, and once per tick, all
+ * limits together, for changes by other processes. Nothing is read while there is no reader.
  *
  * A slow reader misses intermediate states and never the last one.
  */
 import { bucketId } from "../../core/bucket-id.js";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
 import { type Bucket, shardConfig, type ShownConfig } from "../../core/config.js";
-import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import { configDigest } from "./config-digest.js";
+import { planDigest } from "./plan-digest.js";
 import { OVERRIDES_DIGEST } from "./overrides-digest.js";
 import { changeDigest } from "./change-digest.js";
 import type { ChangeListener } from "./change-channel.js";
@@ -21,28 +19,26 @@ import { keyOption } from "../../core/key-option.js";
 /** Changes within this many ms of the last read are read together in the next one. */
 const COALESCE = 50;
 
-interface KeyAndConfig {
+interface KeyAndPlan {
   key?: string;
-  config?: RateLimitConfig | undefined;
+  plan?: string | undefined;
 }
 
 /** The parts of a limiter that the hub needs. */
 export interface WatchSource<TName extends string> {
   clock(): number;
   /** Throws where `snapshots` would reject. Reads no row. */
-  configOf(name: TName, options: KeyAndConfig): ShownConfig;
+  configOf(name: TName, options: KeyAndPlan): ShownConfig;
   onChange(listener: ChangeListener): () => void;
-  snapshots(
-    items: readonly (KeyAndConfig & { name: TName })[],
-  ): Promise<RateLimitSnapshot<TName>[]>;
+  snapshots(items: readonly (KeyAndPlan & { name: TName })[]): Promise<RateLimitSnapshot<TName>[]>;
 }
 
 export interface WatchItem<TName extends string> {
   name: TName;
   /** As the server resolved it. */
   key?: string;
-  /** As the server resolved it; `undefined` for the limit's own. */
-  config: RateLimitConfig | undefined;
+  /** As the server resolved it; `undefined` for a limit without plans. */
+  plan: string | undefined;
   /** As the client asked for it, and as the snapshots name it. */
   requested: string | undefined;
 }
@@ -50,7 +46,7 @@ export interface WatchItem<TName extends string> {
 interface Entry<TName extends string> {
   name: TName;
   key?: string;
-  config: RateLimitConfig | undefined;
+  plan: string | undefined;
   snapshot: RateLimitSnapshot<TName> | undefined;
   /** Whether the database may hold a newer state than `snapshot`. */
   stale: boolean;
@@ -67,10 +63,10 @@ export function createWatchHub<TName extends string>(
 ) {
   type Snapshot = RateLimitSnapshot<TName>;
   const entries = new Map<string, Entry<TName>>();
-  /** Several share a digest where callers have different configs of one limit. */
+  /** Several share a digest where callers have different plans of one limit. */
   const byDigest = new Map<string, Set<Entry<TName>>>();
-  /** What streams do when the config of a limit may have changed, by `configDigest`. */
-  const byConfig = new Map<string, Set<() => void>>();
+  /** What streams do when the plan of a key may have changed, by `planDigest`. */
+  const byPlan = new Map<string, Set<() => void>>();
   let stop: (() => void) | undefined;
   let flushing = false;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -81,7 +77,7 @@ export function createWatchHub<TName extends string>(
       // An override can be about all keys, and which limits it changes is not known yet.
       const changed = digest === OVERRIDES_DIGEST ? entries.values() : byDigest.get(digest);
       if (changed !== undefined) refresh(changed);
-      for (const listener of byConfig.get(digest) ?? []) listener();
+      for (const listener of byPlan.get(digest) ?? []) listener();
     });
     const pause = Math.min(interval, MAX_TIMEOUT);
     const ticker = setInterval(() => refresh(entries.values()), pause);
@@ -132,9 +128,9 @@ export function createWatchHub<TName extends string>(
 
   /** Whether a limit has no rows that could be read, because of its key. Ends its readers. */
   function isUnreadable(entry: Entry<TName>): boolean {
-    const { name, key, config } = entry;
+    const { name, key, plan } = entry;
     try {
-      limiter.configOf(name, { ...keyOption(key), config });
+      limiter.configOf(name, { ...keyOption(key), plan });
       return false;
     } catch (error) {
       entry.failure = { error };
@@ -152,8 +148,8 @@ export function createWatchHub<TName extends string>(
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Snapshot, void, undefined> {
     // Before they are followed: one that cannot be read would fail the read of all.
-    for (const { name, key, config } of items) {
-      limiter.configOf(name, { ...keyOption(key), config });
+    for (const { name, key, plan } of items) {
+      limiter.configOf(name, { ...keyOption(key), plan });
     }
     const pending = new Set<WatchItem<TName>>();
     let wake: () => void = () => {};
@@ -192,14 +188,14 @@ export function createWatchHub<TName extends string>(
   }
 
   function addReader(item: WatchItem<TName>, notify: () => void): Entry<TName> {
-    const { name, key, config } = item;
+    const { name, key, plan } = item;
     const id = entryIdOf(item);
     let entry = entries.get(id);
     if (entry === undefined) {
       entry = {
         name,
         ...keyOption(key),
-        config,
+        plan,
         snapshot: undefined,
         stale: true,
         notify: new Set(),
@@ -230,26 +226,26 @@ export function createWatchHub<TName extends string>(
   }
 
   /**
-   * Calls `listener` when the config of one of these limits may have changed, as long as there are
+   * Calls `listener` when the plan of one of these keys may have changed, as long as there are
    * readers. Returns a function that ends that.
    */
-  function onConfig(items: readonly WatchItem<TName>[], listener: () => void): () => void {
-    const digests = new Set(items.map(({ name, key }) => configDigest(name, key)));
+  function onPlan(items: readonly WatchItem<TName>[], listener: () => void): () => void {
+    const digests = new Set(items.map(({ key }) => planDigest(key)));
     for (const digest of digests) {
-      const others = byConfig.get(digest);
-      if (others === undefined) byConfig.set(digest, new Set([listener]));
+      const others = byPlan.get(digest);
+      if (others === undefined) byPlan.set(digest, new Set([listener]));
       else others.add(listener);
     }
     return () => {
       for (const digest of digests) {
-        const others = byConfig.get(digest)!;
+        const others = byPlan.get(digest)!;
         others.delete(listener);
-        if (others.size === 0) byConfig.delete(digest);
+        if (others.size === 0) byPlan.delete(digest);
       }
     };
   }
 
-  return { watch, onConfig };
+  return { watch, onPlan };
 }
 
 /**
@@ -265,26 +261,29 @@ export function createHubPerStream<TName extends string>(
   const source: WatchSource<TName> = { ...limiter, onChange: () => () => {} };
   return {
     watch: (...watch) => createWatchHub(source, interval).watch(...watch),
-    onConfig: () => () => {},
+    onPlan: () => () => {},
   };
 }
 
-type EntryId = Pick<WatchItem<string>, "name" | "key" | "config">;
+type EntryId = Pick<WatchItem<string>, "name" | "key" | "plan">;
 
-function entryIdOf({ name, key, config }: EntryId): string {
-  return `${bucketId(name, key)}\0${configText(config)}`;
+function entryIdOf({ name, key, plan = "" }: EntryId): string {
+  return `${bucketId(name, key)}\0${plan}`;
 }
 
 /** Whether a reader of `before` already predicts `after`, for the sum and for each shard. */
 function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
   const { config, now } = after;
-  // An override may have come or gone.
-  if (before.config !== config && configText(before.config) !== configText(config)) return false;
+  // An override may have come or gone, which can be one by another plan.
+  if (before.plan !== after.plan) return false;
+  if (before.config !== config && JSON.stringify(before.config) !== JSON.stringify(config))
+    return false;
   const part = shardConfig(config);
   return (
     // The instants are not calculated from the config. Leases that were renewed end later.
     String(before.config.starts) === String(config.starts) &&
     before.held === after.held &&
+    JSON.stringify(before.lapses) === JSON.stringify(after.lapses) &&
     isSame(before, after, config, now) &&
     (after.fullest ?? []).every((state, i) => isSame(before.fullest![i]!, state, part, now))
   );
@@ -294,9 +293,4 @@ function isSame(a: RateLimitState, b: RateLimitState, config: Bucket, now: numbe
   if (a.value === b.value && a.ts === b.ts) return true;
   const [predicted, actual] = [a, b].map((state) => calculateRateLimit(state, config, now));
   return Math.abs(predicted!.value - actual!.value) < 1e-9 && predicted!.ts === actual!.ts;
-}
-
-/** The same text for equal configs whose options are in the same order. */
-export function configText(config: LimitConfig | undefined): string {
-  return config === undefined ? "" : JSON.stringify(config);
 }

@@ -1,17 +1,21 @@
 /**
- * The streams of `watch`. A stream follows each limit once, counts for its caller, goes on when a
- * config of the caller changes, and ends when one of its keys is no longer the caller's.
+ * The streams of `watch`. A stream follows each limit once, counts for its caller, goes on when the
+ * plan of the caller changes, and ends when one of its keys is no longer the caller's.
  */
 import { bucketId } from "../../core/bucket-id.js";
-import type { RateLimitConfig } from "../../core/limit-config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import { OpenStreams } from "./open-streams.js";
-import { configText, type createWatchHub, type WatchItem } from "./watch-hub.js";
+import { OpenStreams, type StreamFacts } from "./open-streams.js";
+import type { createWatchHub, WatchItem } from "./watch-hub.js";
 import { keyOption } from "../../core/key-option.js";
 
 /** How many keys clients may request in all, for each stream that one caller may have. */
 const REQUESTED_PER_STREAM = 500;
+/**
+ * How many streams callers without a key may open in all, for each stream that one caller may have.
+ * Each change of a shared bucket goes out on all of them: 3,000 made other calls wait for 1.3 s.
+ */
+const KEYLESS_PER_STREAM = 100;
 
 export interface WatchStreamsOptions<TName extends string> {
   /** All limits that callers may read. */
@@ -19,16 +23,12 @@ export interface WatchStreamsOptions<TName extends string> {
   hub: ReturnType<typeof createWatchHub<TName>>;
   /** The most streams that one caller may have open. */
   maxStreams: number;
-  /** ms between two checks of an open stream's keys and configs. */
+  /** ms between two checks of an open stream's keys and plans. */
   keyInterval: number;
   /** The key of the bucket. Rejects if the caller may not read it. */
   keyFor(ctx: unknown, name: TName, requested: string | undefined): Promise<string | undefined>;
-  /** The config of the bucket; `undefined` for the limit's own. */
-  configFor(
-    ctx: unknown,
-    name: string,
-    key: string | undefined,
-  ): Promise<RateLimitConfig | undefined>;
+  /** The plan of the bucket; `undefined` for a limit without plans. */
+  planFor(ctx: unknown, name: string, key: string | undefined): Promise<string | undefined>;
   /** The error for a caller who has too many streams open. */
   refusal(message: string): Error;
   /** What the caller sees of an error. */
@@ -41,20 +41,31 @@ interface RequestedItem<TName extends string> {
   key?: string | undefined;
 }
 
+/** What a client sends to open a stream. */
+export interface WatchInput<TName extends string> {
+  items: readonly RequestedItem<TName>[];
+  /** Its id. The client sends it again when it reconnects by itself. */
+  stream?: string | undefined;
+}
+
 export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
   const { names, hub, maxStreams, keyInterval } = options;
-  const { keyFor, configFor, refusal, toPublicError } = options;
+  const { keyFor, planFor, refusal, toPublicError } = options;
   const open = new OpenStreams();
 
   /** Yields as the hub does. Throws a public error when the caller may not follow the items. */
   async function* watch(
     ctx: unknown,
-    requested: readonly RequestedItem<TName>[],
+    { items: requested, stream: id }: WatchInput<TName>,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<RateLimitSnapshot<TName>, void, undefined> {
     const items = await resolve(ctx, requested);
     const callers = await callersOf(ctx, items);
-    const close = admit(callers, items.filter(isRequested).length);
+    const close = admit(callers, {
+      id,
+      requested: items.filter(isRequested).length,
+      onReplaced: () => checks.end(),
+    });
     const checks = checkItems(ctx, items, signal);
     try {
       for (let turn = checks.next(); turn !== undefined; turn = checks.next()) {
@@ -74,8 +85,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     const resolving = [...distinct.values()].map(
       async ({ name, key: requestedKey }): Promise<WatchItem<TName>> => {
         const key = await keyFor(ctx, name, requestedKey);
-        const config = await configFor(ctx, name, key);
-        return { name, ...keyOption(key), config, requested: requestedKey };
+        const plan = await planFor(ctx, name, key);
+        return { name, ...keyOption(key), plan, requested: requestedKey };
       },
     );
     return Promise.all(resolving).catch((error: unknown) => {
@@ -87,11 +98,12 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
    * The keys that a stream counts for: those that its caller has without a request. A key that many
    * callers may request, such as a team's, would otherwise let a few of them shut out the others. A
    * caller who only requests keys can make them up, so it counts for the keys that it has of other
-   * limits, such as that of its address. Callers without any share the count of what they request.
+   * limits, such as that of its address, and so does one who follows shared buckets alone. Callers
+   * without any share the count of what they request, or that of all callers without a key.
    */
   async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]): Promise<Set<string>> {
     const own = await ownKeys(ctx, items, new Set(items.map(({ name }) => name)));
-    if (own.size > 0 || !items.some(isRequested)) return own;
+    if (own.size > 0) return own;
     const others = await ownKeys(ctx, items, new Set(names));
     return others.size > 0 ? others : new Set(items.flatMap(({ key }) => key ?? []));
   }
@@ -112,13 +124,25 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   }
 
   /**
-   * Counts a stream, and returns a function that ends that. The newest stream is rejected, because a
-   * client whose older stream was closed would open it again at once, and close another one.
+   * Counts a stream, and returns a function that ends that. It takes the place of the stream with its
+   * id. Otherwise the newest stream is rejected, because a client whose older stream was closed would
+   * open it again at once, and close another one.
    */
-  function admit(callers: ReadonlySet<string>, requested: number): () => void {
+  function admit(
+    callers: ReadonlySet<string>,
+    facts: StreamFacts & { requested: number },
+  ): () => void {
+    const { id, requested } = facts;
+    if (id !== undefined) open.replace(callers, id);
     for (const key of callers) {
       if (open.count(key) < maxStreams) continue;
       throw refusal(`This caller has ${maxStreams} streams open, and may not have more`);
+    }
+    const mostKeyless = maxStreams * KEYLESS_PER_STREAM;
+    if (callers.size === 0 && open.keyless() >= mostKeyless) {
+      throw refusal(
+        `Callers without a key have ${mostKeyless} streams of this process open, and may not have more`,
+      );
     }
     const most = maxStreams * REQUESTED_PER_STREAM;
     if (requested > 0 && open.requested() + requested > most) {
@@ -126,15 +150,14 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
         `Streams of this process follow ${most} requested keys, and may not follow more`,
       );
     }
-    return open.add(callers, requested);
+    return open.add(callers, facts);
   }
 
   /**
-   * Resolves the keys and the configs of a stream again and again, and when the config of one of its
-   * keys has changed. The stream consists of turns: a
-   * config that has changed ends one turn and begins the next. The last turn ends with the caller's
-   * signal, or when a key is rejected or has changed. A client whose key has changed opens the stream
-   * anew.
+   * Resolves the keys and the plans of a stream again and again, and at once when the plan of one of its
+   * keys may have changed. The stream consists of turns: a plan that has changed ends one turn and
+   * begins the next. The last turn ends with the caller's signal, or when a key is rejected or has
+   * changed. A client whose key has changed opens the stream anew.
    */
   function checkItems(
     ctx: unknown,
@@ -159,9 +182,7 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
       try {
         const current = await resolve(ctx, items.map(toRequested));
         if (current.some(({ key }, i) => key !== items[i]!.key)) end();
-        else if (
-          current.some(({ config }, i) => configText(config) !== configText(items[i]!.config))
-        ) {
+        else if (current.some(({ plan }, i) => plan !== items[i]!.plan)) {
           items = current;
           turn.abort();
         }
@@ -175,13 +196,14 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     }
 
     const isNever = keyInterval === Infinity;
-    const unlisten = isNever ? () => {} : hub.onConfig(first, () => void check());
+    const unlisten = isNever ? () => {} : hub.onPlan(first, () => void check());
     const timer = isNever
       ? undefined
       : setInterval(() => void check(), Math.min(keyInterval, MAX_TIMEOUT));
     if (signal?.aborted) end();
     signal?.addEventListener("abort", end);
     return {
+      end,
       /** The items of the next turn and its signal; `undefined` when the stream is over. */
       next() {
         if (isOver) return undefined;

@@ -9,6 +9,7 @@ import {
   settleRequest,
   validateCharging,
 } from "../hosts/charge-request.js";
+import { planOption, validatePlan } from "../limiter/plans/plan-of-request.js";
 import { rateLimitHeaders } from "../http/rate-limit-headers.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
@@ -20,6 +21,7 @@ import {
 } from "../limiter/known-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import type { PlannedName, PlanName } from "../limiter/plans/plan-types.js";
 import type {
   HonoRateLimited,
   HonoRateLimitedOptions,
@@ -29,10 +31,12 @@ import type {
 const OPTIONS = namesOf<RateLimitHonoOptions<Env, LimitConfigs>>({
   limiter: true,
   key: true,
+  plan: true,
   config: true,
 });
 const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
   key: true,
+  plan: true,
   count: true,
   on: true,
   resetOnSuccess: true,
@@ -60,18 +64,22 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
  */
 export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends Env = Env>(
   options: RateLimitHonoOptions<TEnv, TLimits>,
-): { rateLimited: HonoRateLimited<TEnv, keyof TLimits & string> } {
+): { rateLimited: HonoRateLimited<TEnv, keyof TLimits & string, PlanName<TLimits>> } {
   rejectUnknownOptions(options, OPTIONS, "createRateLimitHono()");
-  const { limiter, key, config } = options;
-  for (const [option, value] of Object.entries({ key, config })) {
-    if (typeof value !== "function" && !(option === "config" && value === undefined)) {
+  const { limiter, key, plan, config } = options;
+  for (const [option, value] of Object.entries({ key, plan, config })) {
+    if (typeof value !== "function" && !(option !== "key" && value === undefined)) {
       throw new RateLimitConfigError(option, value, "a function of the request's context");
     }
+  }
+  if (plan !== undefined && typeof limiter !== "function") {
+    validatePlan("createRateLimitHono()", limiter, Object.keys(limiter.limits), plan);
   }
   const limiterOf = (c: Context<TEnv>) =>
     (typeof limiter === "function" ? limiter(c) : limiter) as unknown as UntypedRateLimiter;
 
-  const rateLimited: HonoRateLimited<TEnv, keyof TLimits & string> = (names, charging = {}) => {
+  type TName = keyof TLimits & string;
+  const rateLimited: HonoRateLimited<TEnv, TName, PlanName<TLimits>> = (names, charging = {}) => {
     const limits = typeof limiter === "function" ? undefined : limiter.limits;
     const all = chargedNames(names, limits);
     if (limits !== undefined) refuseSlots(slotsAmong(all, limits));
@@ -79,19 +87,34 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
     validateCharging("rateLimited()", charging);
     const { on = "call", resetOnSuccess = false, count, key: ownKey = key } = charging;
     if (typeof count !== "function") countOf(charging as { count?: number });
+    const { plan: ownPlan } = charging;
+    if (typeof limiter !== "function" && (ownPlan ?? plan ?? config) === ownPlan) {
+      validatePlan("rateLimited()", limiter, all, ownPlan);
+    }
+    const sayPlan = (c: Context<TEnv>, name: TName) => {
+      if (ownPlan === undefined) return plan && (() => plan(c, name as PlannedName<TLimits>));
+      return () => (typeof ownPlan === "function" ? ownPlan(c, name) : ownPlan);
+    };
 
-    const itemsOf = (c: Context<TEnv>): Promise<RequestItem<Context<TEnv>>[]> =>
+    const itemsOf = (
+      c: Context<TEnv>,
+      own: UntypedRateLimiter,
+    ): Promise<RequestItem<Context<TEnv>>[]> =>
       Promise.all(
-        all.map(async (name) => ({
-          name,
-          key: keyOf(await ownKey(c, name), name),
-          ...("count" in charging && {
-            count: typeof count === "function" ? await count(c, name) : count!,
-          }),
-          config: await config?.(c, name),
-          on,
-          resetOnSuccess,
-        })),
+        (all as readonly TName[]).map(async (name) => {
+          const of = { name, key: keyOf(await ownKey(c, name), name) };
+          const given = await config?.(c, name);
+          return {
+            ...of,
+            ...(given === undefined && (await planOption(own, of, sayPlan(c, name)))),
+            ...("count" in charging && {
+              count: typeof count === "function" ? await count(c, name) : count!,
+            }),
+            config: given,
+            on,
+            resetOnSuccess,
+          };
+        }),
       );
 
     return async (context, next) => {
@@ -100,7 +123,7 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
       const own = limiterOf(c);
       let charged: ChargedRequest<Context<TEnv>>;
       try {
-        charged = await chargeRequest(own, await itemsOf(c));
+        charged = await chargeRequest(own, await itemsOf(c, own));
       } catch (error) {
         return rateLimitResponse(error as Error);
       }
@@ -127,9 +150,9 @@ function addHeaders<TEnv extends Env>(
   { items, results }: ChargedRequest<Context<TEnv>>,
   costs: readonly boolean[],
 ): void {
-  for (const [i, { name, key, config }] of items.entries()) {
+  for (const [i, { name, key, plan, config }] of items.entries()) {
     if (!costs[i]) continue;
-    const about = { limiter: limiter as never, name, key, config };
+    const about = { limiter: limiter as never, name, key, plan: plan as never, config };
     for (const [field, value] of Object.entries(rateLimitHeaders(results[i]!, about))) {
       c.header(field, value, { append: true });
     }

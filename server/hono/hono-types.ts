@@ -5,6 +5,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedOn, ChargingLimiter } from "../hosts/charge-request.js";
 import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
+import type { PlannedName, PlanName } from "../limiter/plans/plan-types.js";
 
 type OrFunction<TEnv extends Env, TName extends string, TValue> =
   TValue | ((c: Context<TEnv>, name: TName) => TValue | Promise<TValue>);
@@ -20,9 +21,20 @@ export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitCon
    */
   key: (c: Context<TEnv>, name: keyof TLimits & string) => KeyAnswer | Promise<KeyAnswer>;
   /**
-   * The config of a limit for this caller, such as a paying user's. `undefined` means the limit's
-   * own.
-   * @default the limit's own config
+   * The plan of this caller, such as that of a paying user: asked for limits with plans alone. An answer
+   * that is no plan of the limiter is thrown, as a `RateLimitConfigError`.
+   * @default what the `plan` function of the limiter says
+   */
+  plan?:
+    | ((
+        c: Context<TEnv>,
+        name: PlannedName<TLimits>,
+      ) => PlanName<TLimits> | Promise<PlanName<TLimits>>)
+    | undefined;
+  /**
+   * The config of a limit for this caller, for what is no plan. `undefined` means the limit's own, or
+   * that of the caller's plan. It goes before every plan.
+   * @default the limit's own config, or that of the caller's plan
    */
   config?:
     | ((
@@ -33,9 +45,18 @@ export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitCon
 }
 
 /** What a request is charged, and to which bucket. */
-export interface HonoRateLimitedOptions<TEnv extends Env, TName extends string = string> {
+export interface HonoRateLimitedOptions<
+  TEnv extends Env,
+  TName extends string = string,
+  TPlan extends string = never,
+> {
   /** The key of the bucket. @default the result of the `key` of `createRateLimitHono` */
   key?: ((c: Context<TEnv>, name: TName) => KeyAnswer | Promise<KeyAnswer>) | undefined;
+  /**
+   * The plan of a request, for those of the limits that have plans.
+   * @default the result of the `plan` of `createRateLimitHono`, or of the limiter's own
+   */
+  plan?: OrFunction<TEnv, TName, TPlan> | undefined;
   /** Tokens that a request takes: finite and at least 0. @default 1 */
   count?: OrFunction<TEnv, TName, number>;
   /**
@@ -62,9 +83,11 @@ export type GrantedOf<TNames> = TNames extends string
  * A denied request is answered by `rateLimitResponse`: 429, with its header fields and the facts of
  * the denial as JSON. A granted one gets the `RateLimit` fields of the limits that it costs.
  */
-export type HonoRateLimited<TEnv extends Env, TName extends string> = <
-  const TNames extends TName | readonly TName[],
->(
+export type HonoRateLimited<
+  TEnv extends Env,
+  TName extends string,
+  TPlan extends string = never,
+> = <const TNames extends TName | readonly TName[]>(
   names: TNames,
-  options?: HonoRateLimitedOptions<TEnv, TName>,
+  options?: HonoRateLimitedOptions<TEnv, TName, TPlan>,
 ) => MiddlewareHandler<TEnv & { Variables: { rateLimit: GrantedOf<TNames> } }>;

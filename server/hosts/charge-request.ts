@@ -9,6 +9,7 @@ import type {
   LimitAllItem,
   LimitAllResult,
   LimitConfigs,
+  PlanOptions,
 } from "../limiter/call-options.js";
 import type { RateLimiter, UntypedRateLimiter } from "../limiter/limiter-types.js";
 
@@ -27,8 +28,13 @@ export interface RequestItem<TFailure> extends Policy<TFailure> {
   /** `undefined` for the bucket that all callers share. */
   key: string | undefined;
   count?: number;
+  /** Of a limit with plans. */
+  plan?: string | undefined;
   config?: RateLimitConfig | undefined;
 }
+
+/** One limit of a request, as the limiter is asked. */
+export type ChargedItem = LimitAllItem & PlanOptions;
 
 /** What a request has got. */
 export interface Taken {
@@ -43,11 +49,17 @@ export interface ChargedRequest<TFailure> extends Taken {
   items: readonly RequestItem<TFailure>[];
 }
 
-/** What of a limiter charges requests. Any store will do, so the type of a transaction is not asked. */
+type AnyFunction = (...args: never) => unknown;
+
+/**
+ * What of a limiter charges requests. Any store will do, and the limiter or a call may say the plans, so
+ * the types of the methods are not asked.
+ */
 export type ChargingLimiter<TLimits extends LimitConfigs> = Pick<
   RateLimiter<TLimits, never>,
-  "limits" | "clock" | "configOf" | "limit" | "limitAll" | "settle" | "reset"
->;
+  "limits" | "clock"
+> &
+  Readonly<Record<"configOf" | "limit" | "limitAll" | "settle" | "reset", AnyFunction>>;
 
 type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset">;
 
@@ -60,14 +72,14 @@ type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset
  */
 export async function take(
   limits: Pick<Limiter, "limit" | "limitAll">,
-  calls: readonly LimitAllItem[],
+  calls: readonly ChargedItem[],
   { isList, once, hold }: { isList: boolean } & HoldingOptions,
 ): Promise<Taken> {
   if (isList) {
     const granted = await limits.limitAll(calls, { once, hold, throws: true });
     return { results: granted.results, granted };
   }
-  const [{ name, ...options }] = calls as [LimitAllItem];
+  const [{ name, ...options }] = calls as [ChargedItem];
   const granted = await limits.limit(name, { ...options, once, hold, throws: true });
   return { results: [granted], granted };
 }
@@ -77,8 +89,8 @@ export async function chargeRequest<TFailure>(
   limiter: Limiter,
   items: readonly RequestItem<TFailure>[],
 ): Promise<ChargedRequest<TFailure>> {
-  const calls = items.map(({ name, key, config, ...item }) => {
-    return { name, ...keyOption(key), ...countOption(item), config };
+  const calls = items.map(({ name, key, plan, config, ...item }) => {
+    return { name, ...keyOption(key), ...countOption(item), plan, config };
   });
   return { items, ...(await take(limiter, calls, { isList: calls.length > 1 })) };
 }
@@ -97,7 +109,7 @@ export function isCostly<TFailure extends object>(
 }
 
 /** A charge that is to be given back, or whose bucket is to be filled. */
-interface FreeCharge extends Pick<LimitAllItem, "name" | "key" | "config"> {
+interface FreeCharge extends Pick<ChargedItem, "name" | "key" | "plan" | "config"> {
   result: RateLimitResult;
   isReset: boolean;
 }
@@ -108,8 +120,8 @@ export async function giveBack(
   charges: readonly FreeCharge[],
 ): Promise<void> {
   await Promise.allSettled(
-    charges.map(async ({ name, key, config, result, isReset }) => {
-      if (isReset) await limiter.reset(name, { ...keyOption(key), config });
+    charges.map(async ({ name, key, plan, config, result, isReset }) => {
+      if (isReset) await limiter.reset(name, { ...keyOption(key), plan, config });
       else await limiter.settle(result, 0);
     }),
   );
@@ -127,9 +139,9 @@ export async function settleRequest<TFailure extends object>(
   failure: TFailure | undefined,
 ): Promise<boolean[]> {
   const costs = items.map((item) => isCostly(item, failure));
-  const charges = items.map(({ name, key, config, resetOnSuccess }, i) => {
+  const charges = items.map(({ name, key, plan, config, resetOnSuccess }, i) => {
     const isReset = failure === undefined && resetOnSuccess;
-    return { name, ...keyOption(key), config, result: results[i]!, isReset };
+    return { name, ...keyOption(key), plan, config, result: results[i]!, isReset };
   });
   await giveBack(
     limiter,

@@ -1,5 +1,5 @@
 /** The limiter's errors as better-auth answers them. It knows its own errors by their name. */
-import type { RateLimitErrorData } from "../../core/errors.js";
+import { type RateLimitErrorData, remadeError } from "../../core/errors.js";
 import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import { headersOf } from "./rate-limit-headers.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
@@ -42,7 +42,7 @@ export function toBetterAuthError(error: unknown): unknown {
   const answered = statusOfError(error);
   if (answered?.kind === "denied") {
     const rateLimit = withFewDenials(answered.rateLimit);
-    const message = "Too many requests. Please try again later.";
+    const { message } = remadeError(error, rateLimit);
     const body = { code: "RATE_LIMITED", message, rateLimit };
     const headers = headersOf(factsOfDenial(rateLimit));
     // The field that better-auth's own limits send, which its clients read.

@@ -5,11 +5,13 @@
  */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
+import type { PlanName } from "../limiter/plans/plan-types.js";
 import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import { accountOf, type PluginWithEndpoints, warningOfAccounts } from "./better-auth-account.js";
 import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
 import { shortKey } from "./better-auth-key.js";
+import { demandBetterAuth } from "./better-auth-version.js";
 import {
   type ChargedOn,
   type ChargedRequest,
@@ -19,6 +21,7 @@ import {
   settleRequest,
   validateCharging,
 } from "../hosts/charge-request.js";
+import { planOption, validatePlan } from "../limiter/plans/plan-of-request.js";
 
 /** A request to better-auth, as the functions of a rule receive it. */
 export interface BetterAuthCall {
@@ -37,7 +40,7 @@ export interface BetterAuthCall {
 }
 
 /** One limit of one endpoint. */
-export interface BetterAuthRule<TName extends string = string> {
+export interface BetterAuthRule<TName extends string = string, TPlan extends string = never> {
   /** The limit. */
   name: TName;
   /**
@@ -45,6 +48,11 @@ export interface BetterAuthRule<TName extends string = string> {
    * a key (`null`, `undefined`), or with one that is not valid, the request is refused with 400.
    */
   key: (call: BetterAuthCall) => string | null | undefined | Promise<string | null | undefined>;
+  /**
+   * The plan of a request, or a function that says it: for a limit with plans.
+   * @default what the `plan` function of the limiter says
+   */
+  plan?: TPlan | ((call: BetterAuthCall) => TPlan | Promise<TPlan>) | undefined;
   /**
    * The requests that cost a token: every request, every one that succeeds, every one that fails,
    * or every one with one of the errors for which the function returns true. Each request is charged
@@ -74,9 +82,9 @@ type KnownPath =
   | "/two-factor/verify-backup-code";
 
 /** The limits of each endpoint, by its path: exact, or the begin of paths with `/*` at its end. */
-export type BetterAuthRules<TName extends string = string> = {
+export type BetterAuthRules<TName extends string = string, TPlan extends string = never> = {
   [TPath in KnownPath | (string & {})]?:
-    BetterAuthRule<TName> | readonly BetterAuthRule<TName>[] | undefined;
+    BetterAuthRule<TName, TPlan> | readonly BetterAuthRule<TName, TPlan>[] | undefined;
 };
 
 /** What a hook of better-auth receives, as far as it is used here. */
@@ -89,6 +97,8 @@ interface HookContext {
 
 /** What better-auth tells its plugins at start, as far as it is used here. */
 interface StartContext {
+  /** Of better-auth. */
+  version?: string | undefined;
   options: {
     plugins?: readonly PluginWithEndpoints[] | undefined;
   };
@@ -104,22 +114,29 @@ interface Hook<TResult> {
 export interface BetterAuthPlugin {
   /** The name of the plugin. */
   id: "trpc-rate-limit";
-  /** Warns of endpoints at which a rule needs an account that is not known. */
+  /**
+   * Warns of endpoints at which a rule needs an account that is not known. Throws where better-auth is
+   * older than 1.7.
+   */
   init(context: StartContext): void;
   /** They charge a request before its endpoint runs, and settle the charge afterwards. */
   hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
 }
 
-const RULE_OPTIONS = namesOf<BetterAuthRule>({
+/** Of any limiter. */
+type AnyRule = BetterAuthRule<string, string>;
+
+const RULE_OPTIONS = namesOf<AnyRule>({
   name: true,
   key: true,
+  plan: true,
   on: true,
   resetOnSuccess: true,
 });
 
 /**
  * For better-auth's `plugins: [betterAuthPlugin(limiter, rules)]`, as the last one: what another
- * plugin refuses after this one stays charged.
+ * plugin refuses after this one stays charged. Needs better-auth 1.7 or later.
  *
  * The limits of one endpoint are charged together, or none of them. A denied request is answered by
  * 429 with `rateLimitHeaders`; its JSON has `rateLimit`, the facts of the denial. While the store
@@ -139,7 +156,7 @@ const RULE_OPTIONS = namesOf<BetterAuthRule>({
  */
 export function betterAuthPlugin<TLimits extends LimitConfigs>(
   limiter: ChargingLimiter<TLimits>,
-  rules: BetterAuthRules<keyof TLimits & string>,
+  rules: BetterAuthRules<keyof TLimits & string, PlanName<TLimits>>,
 ): BetterAuthPlugin {
   /**
    * It stands on better-auth's own context of the call. A map would lose it, because better-auth
@@ -148,14 +165,14 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
    */
   const charge: unique symbol = Symbol("trpc-rate-limit");
   const untyped = limiter as unknown as UntypedRateLimiter;
-  const byPath = validated(rules, untyped.limits);
+  const byPath = validated(rules, untyped);
   const rulesOf = ({ path = "" }: HookContext) =>
     byPath.filter(([pattern]) => matches(pattern, path)).flatMap(([, some]) => some);
   const matcher = (context: HookContext) => rulesOf(context).length > 0;
 
   async function before(context: HookContext): Promise<undefined> {
     try {
-      const items = await itemsOf(rulesOf(context), callOf(context));
+      const items = await itemsOf(untyped, rulesOf(context), callOf(context));
       const charged = await chargeRequest(untyped, items);
       Object.assign(context.context ?? {}, { [charge]: charged });
     } catch (error) {
@@ -175,7 +192,8 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
 
   return {
     id: "trpc-rate-limit",
-    init({ options, logger }) {
+    init({ options, logger, version }) {
+      demandBetterAuth(version, "betterAuthPlugin");
       const all = byPath.flatMap(([pattern, some]) => some.map(({ key }) => ({ pattern, key })));
       const warning = warningOfAccounts(all, options.plugins ?? [], matches);
       if (warning !== undefined) logger.warn(warning);
@@ -188,14 +206,22 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
 }
 
 async function itemsOf(
-  rules: readonly BetterAuthRule[],
+  limiter: UntypedRateLimiter,
+  rules: readonly AnyRule[],
   call: BetterAuthCall,
 ): Promise<RequestItem<BetterAuthError>[]> {
   return Promise.all(
-    rules.map(async ({ name, key: keyOf, on = "call", resetOnSuccess = false }) => {
+    rules.map(async ({ name, key: keyOf, plan, on = "call", resetOnSuccess = false }) => {
       const found = await keyOf(call);
       if (typeof found === "string") {
-        return { name, key: await shortKey(found), on, resetOnSuccess };
+        const of = { name, key: await shortKey(found) };
+        const say = () => (typeof plan === "function" ? plan(call) : plan!);
+        return {
+          ...of,
+          ...(await planOption(limiter, of, plan === undefined ? plan : say)),
+          on,
+          resetOnSuccess,
+        };
       }
       const message = `the request has no key for rate limit ${describe(name)}`;
       throw new RateLimitInputError("key", message);
@@ -217,9 +243,9 @@ function matches(pattern: string, path: string): boolean {
 }
 
 function validated(
-  rules: BetterAuthRules,
-  limits: LimitConfigs,
-): [path: string, rules: readonly BetterAuthRule[]][] {
+  rules: BetterAuthRules<string, string>,
+  limiter: UntypedRateLimiter,
+): [path: string, rules: readonly AnyRule[]][] {
   if (typeof rules !== "object" || rules === null) {
     throw new RateLimitConfigError("rules", rules, "an object of limits by path");
   }
@@ -228,21 +254,22 @@ function validated(
       throw new RateLimitConfigError("rules", path, "paths of endpoints, such as /sign-in/email");
     }
     const some = given === undefined ? [] : [given].flat();
-    for (const rule of some) validateRule(rule, path, limits);
+    for (const rule of some) validateRule(rule, path, limiter);
     return [path, some];
   });
 }
 
-function validateRule(rule: BetterAuthRule, path: string, limits: LimitConfigs): void {
+function validateRule(rule: AnyRule, path: string, limiter: UntypedRateLimiter): void {
   const option = `rules[${JSON.stringify(path)}]`;
   if (typeof rule !== "object" || rule === null) {
     throw new RateLimitConfigError(option, rule, "an object with name and key, or several of them");
   }
   rejectUnknownOptions(rule, RULE_OPTIONS, option);
-  const { name, key } = rule;
-  requireLimit(limits, name, `${option}.name`);
+  const { name, key, plan } = rule;
+  requireLimit(limiter.limits, name, `${option}.name`);
   if (typeof key !== "function") {
     throw new RateLimitConfigError(`${option}.key`, key, "a function of the request");
   }
+  validatePlan(option, limiter, [name], plan);
   validateCharging(option, rule);
 }

@@ -8,6 +8,7 @@ import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitOptions, WithConfig } from "../limiter/call-options.js";
 import { plainKey } from "./better-auth-key.js";
+import { OLDEST_BETTER_AUTH } from "./better-auth-version.js";
 
 /** What better-auth 1.7 calls `BetterAuthRateLimitStorage`. */
 export interface BetterAuthStorage {
@@ -37,9 +38,10 @@ export interface BetterAuthStorageOptions {
    */
   whenStoreFails?: "fail" | "allow" | undefined;
   /**
-   * The name of the limit, in the table and for `onDecision`. No limit of the limiter should have
-   * it. To have rows pruned, give `autoPrune` or `prune` a config of this name in `alsoConfigs`: a
-   * fixed window with the longest `window` and the largest `max` of the rules.
+   * The name of the limit, in the table and for `onDecision`. The rows are pruned if the limiter has a
+   * limit of this name: a fixed window with the largest `max` of the rules as its `rate`, and the longest
+   * `window` as its `period`. The rules still decide each request. What the limit says beside tokens,
+   * such as `rememberDenials`, then counts for these requests, too. Without such a limit, rows stay.
    * @default "better-auth"
    */
   name?: string | undefined;
@@ -48,7 +50,9 @@ export interface BetterAuthStorageOptions {
 const OPTIONS = namesOf<BetterAuthStorageOptions>({ whenStoreFails: true, name: true });
 
 /**
- * For better-auth's `rateLimit: { customStorage: betterAuthStorage(limiter) }`.
+ * For better-auth's `rateLimit: { customStorage: betterAuthStorage(limiter) }`. Needs better-auth 1.7
+ * or later: with an older one it does not compile, and a request that cannot be charged in one step fails
+ * with an error that says so.
  *
  * A rule is a fixed window: `max` requests in each `window`, all of them again when the next one
  * starts. Across the edge of two windows, up to `2 * max` requests can pass within `window` seconds.
@@ -77,6 +81,7 @@ export function betterAuthStorage(
     throw new RateLimitConfigError("whenStoreFails", whenStoreFails, '"fail" or "allow"');
   }
   return {
+    ...readAndWrite,
     async consume(key, { window, max }) {
       if (max < 1) return { allowed: false, retryAfter: Math.ceil(window) };
       // A config has whole ms. A window of better-auth may be a fraction of a second.
@@ -89,6 +94,19 @@ export function betterAuthStorage(
       return { allowed: ok, retryAfter: ok ? null : Math.ceil(retryAfter / 1000) };
     },
   };
+}
+
+/**
+ * What older versions of better-auth ask of a storage. Two requests that read at once would both pass,
+ * so this is refused. It is in no type: there, an older version shall not compile.
+ */
+const readAndWrite = { get: refuse, set: refuse };
+
+function refuse(): Promise<never> {
+  const message =
+    `betterAuthStorage needs better-auth ${OLDEST_BETTER_AUTH} or later: this version reads and writes ` +
+    "a count in two steps, between which other requests pass; update better-auth";
+  return Promise.reject(new RateLimitConfigError("customStorage", "better-auth", { message }));
 }
 
 interface LimitAnswer {

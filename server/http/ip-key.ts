@@ -25,7 +25,8 @@ const OPTIONS = namesOf<IpKeyOptions>({ ipv6Prefix: true });
  *
  * - IPv4: the address;
  * - IPv6: the first address of its network, in lower case and compressed: `2001:db8:1:2::`;
- * - IPv4 inside of IPv6 (`::ffff:192.0.2.1`, and NAT64's `64:ff9b::192.0.2.1`): the IPv4 address.
+ * - an IPv4 address that is written or translated as IPv6: the IPv4 address;
+ * - an IPv6 address that a router made of its IPv4 address (6to4): the network of that router, a /48.
  *
  * Spaces around it, brackets, a port and a zone (`fe80::1%eth0`) are removed.
  *
@@ -52,8 +53,7 @@ export function ipKey(address: string | null | undefined, options: IpKeyOptions 
     const message = `ipKey needs one IPv4 or IPv6 address, got ${describe(address)}${text === "" ? NO_PROXY : ""}`;
     throw new RateLimitInputError("key", message);
   }
-  const masked = groups.map((group, i) => group & maskOf(ipv6Prefix - 16 * i));
-  return embeddedIpv4(groups) ?? formatIpv6(masked);
+  return embeddedIpv4(groups) ?? formatIpv6(networkOf(groups, ipv6Prefix));
 }
 
 /** Why an address is missing most often: only a proxy sends the header that it is read from. */
@@ -61,16 +61,51 @@ const NO_PROXY =
   "; if it is read from a header, there is no proxy in front that sends it: take the address of " +
   "the connection, as docs/visitors.md says";
 
-/** The first six groups of addresses whose last two are an IPv4 address (RFC 4291, RFC 6052). */
-const MAPPED = "0:0:0:0:0:ffff";
-const NAT64 = "64:ff9b:0:0:0:0";
+/**
+ * The starts of addresses that stand for one IPv4 address, which is their last 32 bits. All of these
+ * addresses have the same first 64 bits, so that without this all of IPv4 would share one key.
+ */
+const EMBEDDING = [
+  // Mapped (RFC 4291), as servers see IPv4 on a socket for both, and compatible, its older form
+  "0:0:0:0:0:ffff",
+  "0:0:0:0:0:0",
+  // Translated (RFC 2765), and NAT64 (RFC 6052)
+  "0:0:0:0:ffff:0",
+  "64:ff9b:0:0:0:0",
+];
+/** Teredo (RFC 4380): the last 32 bits are those of the client's IPv4 address, inverted. */
+const TEREDO = "2001:0:";
+/** NAT64 of a network's own (RFC 8215). Where in it the IPv4 address stands is up to that network. */
+const LOCAL_NAT64 = "64:ff9b:1:";
+/** 6to4 (RFC 3056): the /48 of the router that has the IPv4 address in the next 32 bits. */
+const SIX_TO_FOUR = 0x2002;
 
+/** The IPv4 address of the one visitor that an address stands for. */
 function embeddedIpv4(groups: readonly number[]): string | undefined {
   const start = toHex(groups.slice(0, 6));
   const [high, low] = groups.slice(6) as [number, number];
-  // `64:ff9b::` itself is no visitor, but the network of addresses that are not NAT64's.
-  if (start !== MAPPED && !(start === NAT64 && (high | low) !== 0)) return undefined;
+  // The start alone is no visitor, but a network, such as the key of one.
+  if (start !== EMBEDDING[0] && (high | low) === 0) return undefined;
+  if (start.startsWith(TEREDO)) return ipv4Of(high ^ 0xffff, low ^ 0xffff);
+  // `::1` is this machine. No visitor has an IPv4 address that begins with 0.
+  if (!EMBEDDING.includes(start) || (start === EMBEDDING[1] && high < 256)) return undefined;
+  return ipv4Of(high, low);
+}
+
+function ipv4Of(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+/** The first address of the network that counts as one visitor. */
+function networkOf(groups: readonly number[], ipv6Prefix: number): number[] {
+  const prefix = prefixOf(groups, ipv6Prefix);
+  return groups.map((group, i) => group & maskOf(prefix - 16 * i));
+}
+
+function prefixOf(groups: readonly number[], ipv6Prefix: number): number {
+  // A translator gives each visitor one address, and no visitor can choose another one.
+  if (toHex(groups).startsWith(LOCAL_NAT64)) return 128;
+  return groups[0] === SIX_TO_FOUR ? Math.min(48, ipv6Prefix) : ipv6Prefix;
 }
 
 function toHex(groups: readonly number[]): string {

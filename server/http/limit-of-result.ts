@@ -3,7 +3,8 @@ import type { ShownConfig } from "../../core/config.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import type { KeyOptions, LimitConfigs, LimitName } from "../limiter/call-options.js";
+import type { KeyOptions, LimitConfigs, LimitName, PlanOptions } from "../limiter/call-options.js";
+import type { PlanName } from "../limiter/plans/plan-types.js";
 import { keyOption } from "../../core/key-option.js";
 import type { LimitFacts } from "./header-fields.js";
 
@@ -12,12 +13,14 @@ interface LimitOptionsOf<TLimits, TName> {
   limiter: {
     readonly limits: TLimits;
     readonly clock: () => number;
-    configOf(name: string, options: KeyOptions): ShownConfig;
+    configOf(name: string, options: KeyOptions & PlanOptions): ShownConfig;
   };
   /** The name of the limit. */
   name: TName;
   /** The key of the call. It decides where a fixed window without `start` begins. */
   key?: string | undefined;
+  /** The plan of the call, if it said one. */
+  plan?: PlanName<TLimits> | undefined;
   /** The config of the call, if it had one. */
   config?: RateLimitConfig | undefined;
 }
@@ -44,7 +47,7 @@ export function isResult(value: unknown): value is RateLimitResult {
  */
 export function factsOf(
   result: RateLimitResult,
-  { limiter, name, key, config }: Partial<LimitOfResult>,
+  { limiter, name, key, plan, config }: Partial<LimitOfResult>,
 ): LimitFacts {
   if (limiter === undefined || name === undefined) {
     throw new RateLimitConfigError("limiter", limiter, {
@@ -61,7 +64,7 @@ export function factsOf(
   }
   return {
     name,
-    config: limiter.configOf(name, { ...keyOption(key), config }),
+    config: limiter.configOf(name, { ...keyOption(key), plan, config }),
     value: result.value,
     now: limiter.clock(),
     // A granted call with `retryAfter` has reserved its tokens. It must not be sent again.

@@ -42,9 +42,9 @@ export interface RateLimitTable {
   key: Generated<string>;
   /** The index of the shard, from 0. */
   shard: Generated<number>;
-  /** Tokens; negative while reservations are outstanding. */
-  value: number;
-  /** When `value` was true, epoch ms. */
+  /** Tokens taken and not yet refilled; negative while some are owed beyond the capacity. */
+  used: number;
+  /** When `used` was true, epoch ms. */
   ts: number;
 }
 

@@ -1,6 +1,9 @@
 /** The take of a block: a plain take, for the calls that wait for it and for those to come. */
-import { heldAt, type RateLimitState } from "../../core/calculate.js";
-import type { PeriodicConfig, Bucket } from "../../core/config.js";
+import type { RateLimitState } from "../../core/calculate.js";
+import { isOfLarger } from "../../core/rows/bucket.js";
+import { heldAt, tokensOf, usedAt } from "../../core/rows/reading.js";
+import type { Row } from "../../core/rows/row.js";
+import { type Bucket, emptyAt, type PeriodicConfig } from "../../core/config.js";
 import { takeTokens } from "../../core/decide.js";
 import { canChargePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
@@ -20,7 +23,7 @@ export interface LeasedLimit {
 export interface BlockTaken {
   /** Tokens taken, with those of the waiting calls; 0 where the row has too few for a block. */
   readonly size: number;
-  /** The row then. */
+  /** What was left in the row then. */
   readonly row: RateLimitState;
   /** When that was decided, by the limiter's clock, epoch ms. */
   readonly now: number;
@@ -31,6 +34,7 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
   readonly config: PeriodicConfig;
   readonly count: number;
   readonly floor: number;
+  readonly least: number;
 
   /**
    * @param waiting tokens of the calls that wait for it.
@@ -46,30 +50,39 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
   ) {
     this.rows = limit.rows;
     this.config = limit.lease.config;
+    this.least = limit.lease.least;
     this.floor = limit.floor;
     this.count = waiting + block;
   }
 
   get plain(): this | undefined {
-    const { config: part, rows, count, floor } = this;
+    const { config: part, rows, least, floor } = this;
     const { isPlain } = this.limit;
+    const count = least + this.count;
     return canChargePlainly({ limit: { isPlain, part }, rows, count, floor }) ? this : undefined;
   }
 
-  granted(next: RateLimitState, later: number, now: number): BlockTaken {
-    return { size: this.count, row: { value: next.value + later, ts: next.ts }, now };
+  granted(next: Row, later: number, now: number): BlockTaken {
+    const { value, ts } = rowAt(next, this.config, now);
+    return { size: this.count, row: { value: value + later, ts }, now };
   }
 
-  decide([state = null]: readonly (RateLimitState | null)[]): Outcome<BlockTaken> {
+  decide([state = null]: readonly (Row | null)[]): Outcome<BlockTaken> {
     const now = this.clock();
-    const { config, waiting, floor } = this;
-    const held = heldAt(state, config, now);
-    const block = Math.min(this.count - waiting, this.sizeAt(held.value - waiting));
+    const { config, waiting, floor, least } = this;
+    const level = emptyAt(config) - usedAt(state, config, now, least).used;
+    const block = Math.min(this.count - waiting, this.sizeAt(level - waiting));
     const size = waiting + block;
-    const next = block >= LEAST_BLOCK ? takeTokens(state, config, now, size, floor) : undefined;
+    const next =
+      block >= LEAST_BLOCK ? takeTokens(state, config, now, size, floor, least) : undefined;
     if (next === undefined) {
       return { result: { size: 0, row: heldAt(state, this.limit.part, now), now } };
     }
-    return { result: { size, row: next, now }, writes: [next] };
+    return { result: { size, row: rowAt(next, config, now), now }, writes: [next] };
   }
+}
+
+/** What is left in a row that was written now. Only of a larger config's row, its own instant is earlier. */
+function rowAt(row: Row, config: PeriodicConfig, now: number): RateLimitState {
+  return isOfLarger(config, row) ? heldAt(row, config, now) : tokensOf(row, config);
 }

@@ -10,7 +10,7 @@ export class Block {
   constructor(
     /** All tokens of the take. */
     readonly size: number,
-    /** The row after the take. */
+    /** What was left in the row after the take. */
     readonly row: RateLimitState,
     private readonly startedAt: Instant,
     private readonly end: Instant,

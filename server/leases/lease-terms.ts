@@ -1,20 +1,21 @@
 /**
  * By which terms a process takes blocks of a limit.
  *
- * A block is taken from a bucket whose capacity is smaller by what refills in `ms`. After a block of
- * b tokens, the row holds at most capacity - rate * ms - b, so it cannot hold more than capacity - b
- * before the block has ended. The same is true of several blocks, of any processes. So the row and
+ * A block is taken from a bucket of which so much is used at least as refills in `ms`. After a block of
+ * b tokens, rate * ms + b tokens are used at least, so it cannot hold more than capacity - b before the
+ * block has ended. The same is true of several blocks, of any processes. So the row and
  * all blocks together never hold more than the capacity, which is the bound of a limit without
- * leases. A row of a fixed window does not refill before its block ends, so its capacity stays.
+ * leases. A row of a fixed window does not refill before its block ends, so nothing has to be used of it.
  */
-import { capacityOf, type PeriodicConfig, type Bucket } from "../../core/config.js";
+import type { Bucket, PeriodicConfig } from "../../core/config.js";
 import { tokensWithin } from "../../core/validate-lease.js";
 
 export interface LeaseTerms {
   /** See `LeaseConfig.ms`. */
   readonly ms: number;
-  /** The limit's config with the capacity that blocks are taken from. */
   readonly config: PeriodicConfig;
+  /** What is used at least before a block is taken. */
+  readonly least: number;
   /** How long before its end a block is left alone, ms: two clocks may differ by that. */
   readonly margin: number;
 }
@@ -26,7 +27,6 @@ const CLOCK_DIFFERENCE = 10;
 export function leaseTerms(limit: Bucket, ms: number): LeaseTerms {
   const config = limit as PeriodicConfig;
   const margin = Math.min(CLOCK_DIFFERENCE, ms / 10);
-  if (config.kind === "fixed window") return { ms, config, margin };
-  const capacity = capacityOf(config) - tokensWithin(config, ms);
-  return { ms, config: { ...config, capacity }, margin };
+  const least = config.kind === "fixed window" ? 0 : tokensWithin(config, ms);
+  return { ms, config, least, margin };
 }

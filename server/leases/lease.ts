@@ -3,6 +3,7 @@
  * the next one. It sends nothing itself.
  */
 import { type RateLimitState, stateAt } from "../../core/calculate.js";
+import { capacityOf } from "../../core/config.js";
 import { windowAfter } from "../../core/windows.js";
 import { tokensWithin } from "../../core/validate-lease.js";
 import { Block } from "./block.js";
@@ -96,7 +97,7 @@ export class Lease<TCall = unknown> {
    * @param waiting the tokens of these calls.
    */
   plan(waiting: number, needs: BlockNeeds = this.needs()): number {
-    const { config, margin, ms } = this.terms;
+    const { config, least, margin, ms } = this.terms;
     // Before the first answer, nothing is known of the row.
     if (this.row === undefined) return 0;
     const now = this.clocks.limiter();
@@ -105,7 +106,7 @@ export class Lease<TCall = unknown> {
     // A window that is about to end.
     const early = margin + this.clocks.behind() + ms / 10;
     if (isWindow && windowAfter(config, ts, 1) - now < early) return 0;
-    return blockSize(needs, value - waiting);
+    return blockSize(needs, Math.min(value, capacityOf(config) - least) - waiting);
   }
 
   /** The limiter's time, epoch ms. */

@@ -1,42 +1,67 @@
-/** Reserves tokens now, and resolves when the work may be done. */
-import { countOf } from "../../core/count.js";
-import type { RateLimitResult } from "../../core/decide.js";
+/** Reserves tokens in its turn, and resolves when the work may be done. */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { ACQUIRE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import { rowKey } from "../store/store.js";
+import { AcquireLine } from "./acquire-line.js";
 import type { AcquireOptions } from "./call-options.js";
 import type { Context } from "./context.js";
-import { limit } from "./limit.js";
-import { giveBack } from "./give-back.js";
-import { ownReceiptOf } from "./receipt.js";
+import { ACQUIRE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import { type LimitRequest, requestOf } from "./limit-request.js";
+import type { Line, Waiter } from "./line.js";
+
+type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /**
- * @throws RateLimitError when the wait would be longer than `maxWait`; nothing was consumed.
- * @throws RateLimitConfigError when `maxWait` is not a number, or an option is unknown.
- * @throws the signal's reason when the signal is aborted; the reserved tokens are given back,
- * except for those that other reservations already rely on. If the store fails then, they stay taken.
+ * @returns `acquire` of a limiter, which has a line for each key whose callers wait.
  */
-export async function acquire(
-  context: Context,
-  sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
-  name: string,
-  options: AcquireOptions = {},
-): Promise<RateLimitResult> {
-  rejectUnknownOptions(options, ACQUIRE_OPTIONS, "acquire()");
-  const { signal, maxWait: given = Infinity, ...request } = options;
-  signal?.throwIfAborted();
-  if (Number.isNaN(given)) throw new RateLimitConfigError("maxWait", given, "a number of ms");
-  // A negative wait is the time until a deadline that has passed.
-  const maxWait = Math.max(0, given);
-  const result = await limit(context, name, { ...request, reserve: true, throws: true }, maxWait);
-  try {
-    signal?.throwIfAborted();
-    if (result.retryAfter !== undefined) await sleep(result.retryAfter, signal);
-  } catch (error) {
-    // If the store fails now, the tokens stay taken. The caller asks why the wait has ended.
-    const receipt = ownReceiptOf(result, context.environment);
-    const giving = receipt?.inTurn(undefined, () => giveBack(context, receipt, countOf(request)));
-    await giving?.catch(() => {});
-    throw error;
+export function createAcquire(context: Context, sleep: Sleep) {
+  const { lines } = context;
+
+  function lineOf({ limit }: LimitRequest): Line {
+    // It denies no call, and lets none wait for others.
+    if (limit.config.shadow) return new AcquireLine(context, sleep, () => {});
+    const key = rowKey(limit.rows[0]);
+    const known = lines?.get(key);
+    if (known !== undefined) return known;
+    const line = new AcquireLine(context, sleep, () => {
+      // It may end a second time, when tokens have come back, and another line may stand here by then.
+      if (lines?.get(key) === line) lines.delete(key);
+    });
+    lines?.set(key, line);
+    return line;
   }
-  return result;
+
+  /**
+   * @throws RateLimitError when the wait would be longer than `maxWait`; nothing was consumed.
+   * @throws RateLimitConfigError when `maxWait` is not a number, or an option is unknown.
+   * @throws the signal's reason when the signal is aborted. If the store fails then, tokens that were
+   * reserved stay taken.
+   */
+  return async (name: string, options: AcquireOptions = {}): Promise<RateLimitResult> => {
+    rejectUnknownOptions(options, ACQUIRE_OPTIONS, "acquire()");
+    const { signal, maxWait: given = Infinity, ...others } = options;
+    signal?.throwIfAborted();
+    if (Number.isNaN(given)) throw new RateLimitConfigError("maxWait", given, "a number of ms");
+    // A negative wait is the time until a deadline that has passed.
+    const maxWait = Math.max(0, given);
+    const request = requestOf(context, name, { ...others, reserve: true }, maxWait);
+    const line = lineOf(request);
+    const until = context.environment.clock() + maxWait;
+    const over = new AbortController();
+    try {
+      return await new Promise<RateLimitResult>((resolve, reject) => {
+        const waiter: Waiter = { name, request, options: others, until, resolve, reject };
+        const onAbort = () => line.leave(waiter, signal!.reason);
+        signal?.addEventListener("abort", onAbort, { once: true, signal: over.signal });
+        line.join(waiter);
+        if (maxWait === Infinity) return;
+        sleep(maxWait, over.signal).then(
+          () => line.expire(waiter),
+          () => {},
+        );
+      });
+    } finally {
+      over.abort();
+    }
+  };
 }

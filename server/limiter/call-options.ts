@@ -8,23 +8,33 @@ import type {
   RateLimitConfig,
 } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
+import type { FitsCalendar, FitsKind } from "./fits-config.js";
 import type { HoldTerms } from "./holds/hold-terms.js";
+import type {
+  PlanArgs,
+  PlanBy,
+  PlannedConcurrencyConfig,
+  PlannedConfig,
+  PlannedName,
+  PlanName,
+  SaysPlan,
+} from "./plans/plan-types.js";
 
 /** The limits of a limiter: their configs by name. */
-export type LimitConfigs = Record<string, LimitConfig>;
+export type LimitConfigs = Record<string, LimitConfig | PlannedConfig>;
 
 /** The names of the limits that have tokens. */
 export type TokensName<TLimits> = keyof {
-  [
-    TName in keyof TLimits & string as TLimits[TName] extends ConcurrencyConfig ? never : TName
-  ]: unknown;
+  [TName in keyof TLimits & string as TLimits[TName] extends AnySlots ? never : TName]: unknown;
 };
+
+type AnySlots = ConcurrencyConfig | PlannedConcurrencyConfig;
 
 /** The names of the limits that have slots: those of `kind: "concurrency"`. */
 export type SlotsName<TLimits> = {
   [TName in keyof TLimits & string]: ConcurrencyConfig extends TLimits[TName]
     ? TName
-    : TLimits[TName] extends ConcurrencyConfig
+    : TLimits[TName] extends AnySlots
       ? TName
       : never;
 }[keyof TLimits & string];
@@ -32,7 +42,7 @@ export type SlotsName<TLimits> = {
 /** The names of the limits whose tokens come by themselves: neither slots nor credits. */
 export type RefillingName<TLimits> = keyof {
   [
-    TName in keyof TLimits & string as TLimits[TName] extends ConcurrencyConfig | CreditsConfig
+    TName in keyof TLimits & string as TLimits[TName] extends AnySlots | CreditsConfig
       ? never
       : TName
   ]: unknown;
@@ -51,10 +61,29 @@ export interface KeyOptions {
    */
   key?: string;
   /**
-   * The limit's config for this call only, such as a paying user's. It applies to the same row as
-   * the limit's own config.
+   * The limit's config for this call only, for what is no plan, such as a quota of one customer. It
+   * applies to the same row as the limit's own config. A row is pruned when it is full by the limit's
+   * own config, its plans and its overrides: so say a slower one as a plan, or as an override.
    */
   config?: RateLimitConfig | undefined;
+}
+
+/** The plan of a call on a limit that has plans. */
+export interface PlanOptions {
+  /**
+   * The plan of the key: one of the limiter's `plans`. A limit with plans needs it, unless the limiter's
+   * own `plan` says it. It applies to the same row as every other plan: what was used stays used.
+   */
+  plan?: string | undefined;
+}
+
+/** The options of `getValue`. */
+export interface ValueOptions extends Omit<KeyOptions, "config"> {
+  /**
+   * The limit's config for this call only; see `config` of `limit`. What it may be, the call says: from a
+   * type that is just that of the argument, the compiler would infer nothing.
+   */
+  config?: unknown;
 }
 
 /** The id of a call, for calls that may be sent again. */
@@ -99,11 +128,12 @@ export interface LimitOptions extends KeyOptions, HoldingOptions {
 /** The options of `acquire`. */
 export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
   /**
-   * The longest wait, ms. A call that would have to wait longer is denied at once.
+   * The longest wait, ms. A call that would have to wait longer is denied: at once, as far as the rows
+   * and the calls before it in this process tell, and at the latest after so many ms.
    * @default unlimited
    */
   maxWait?: number | undefined;
-  /** Ends the wait when it is aborted. The reserved tokens are then given back. */
+  /** Ends the wait when it is aborted. What was reserved goes to the next call in line, or back. */
   signal?: AbortSignal | undefined;
 }
 
@@ -150,20 +180,6 @@ export interface RefundOptions extends KeyOptions {
    * @default 1
    */
   count?: number;
-}
-
-/** The options of `changeConfig`. */
-export interface ChangeConfigOptions extends Omit<KeyOptions, "config"> {
-  /**
-   * The config by which the key was limited until now, such as that of the old plan.
-   * @default the limit's own config
-   */
-  from?: RateLimitConfig | undefined;
-  /**
-   * The config by which the key is limited from now on.
-   * @default the limit's own config
-   */
-  to?: RateLimitConfig | undefined;
 }
 
 /** The options of `observe`: what a provider says about its own limit. */
@@ -217,6 +233,35 @@ export type LimitAllResult =
   | { ok: true; retryAfter?: number; results: RateLimitResult[] }
   | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
 
+/**
+ * The names that a call may have: those of the limiter, and any other one if it has a config.
+ * `TConfig` is the type of its `config`, and `undefined` for a call without one. The name depends on
+ * the config, and not the other way round, so that the compiler reports a misspelt name as such.
+ */
+export type NameWith<TName extends string, TConfig> = undefined extends TConfig
+  ? TName
+  : LimitName<TName>;
+
+/** The options of a call of one limit: its own config, the plan that it says, and those of the operation. */
+export type CallArgs<TLimits, TName, TConfig, TBy extends PlanBy, TOptions> = PlanArgs<
+  TLimits[TName & keyof TLimits],
+  NoInfer<TConfig>,
+  TBy,
+  TOptions & OwnConfig<TConfig> & SaysPlan<TLimits[TName & keyof TLimits], NoInfer<TConfig>, TBy>
+>;
+
+/** Infers the type of a call's own `config`, and says what does not go with the rest of it. */
+export type OwnConfig<TConfig> = GivenConfig<TConfig> & FittingConfig<TConfig>;
+
+/** On its own: in an intersection of one property, no union of configs would be inferred. */
+interface GivenConfig<TConfig> {
+  config?: TConfig | undefined;
+}
+
+interface FittingConfig<TConfig> {
+  config?: (FitsKind<TConfig> & FitsCalendar<TConfig>) | undefined;
+}
+
 /** The options of a call with a name that the limiter does not know: `config` is required. */
 export type WithConfig<TOptions, TName extends string = never> = TOptions &
   ConfigUnlessNamed<TName>;
@@ -228,14 +273,6 @@ export type WithConfig<TOptions, TName extends string = never> = TOptions &
 export interface ConfigUnlessNamed<_TName extends string> {
   /** The config of a limit that the limiter does not know. */
   config: RateLimitConfig;
-}
-
-/** The configs that `changeConfig` needs, unless its name is one of `_TName`; see `ConfigUnlessNamed`. */
-export interface ConfigsUnlessNamed<_TName extends string> {
-  /** The config until now. */
-  from: RateLimitConfig;
-  /** The config from now on. */
-  to: RateLimitConfig;
 }
 
 /** The result of `getValue`. */
@@ -250,10 +287,35 @@ export type LimitValue = RateLimitState & {
 };
 
 /** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
-export type LimitAllItemOf<TLimits, TTokens extends string = TokensName<TLimits>> =
-  | KnownItemOf<TTokens>
+export type LimitAllItemOf<
+  TLimits,
+  TTokens extends string = TokensName<TLimits>,
+  TBy extends PlanBy = "call",
+> =
+  | KnownItemOf<TLimits, TTokens, TBy>
   | (WithConfig<LimitAllItem, keyof TLimits & string> & {
       name: LimitName<keyof TLimits & string>;
     });
 
-export type KnownItemOf<TTokens extends string> = LimitAllItem & { name: TTokens };
+/** An item of a list of the limiter's own limits: one that has plans says which one. */
+export type KnownItemOf<TLimits, TTokens extends string, TBy extends PlanBy> = [
+  PlannedName<TLimits>,
+] extends [never]
+  ? LimitAllItem & { name: TTokens }
+  : | (LimitAllItem & { name: Exclude<TTokens, PlannedName<TLimits>> })
+    | (LimitAllItem & { name: Extract<TTokens, PlannedName<TLimits>> } & PlanOfItem<
+          PlanName<TLimits>,
+          TBy
+        >);
+
+/** A limit whose state is asked for: one that has plans says which one. */
+export type ShownItemOf<TLimits, TName extends string, TBy extends PlanBy> = TName extends unknown
+  ? KeyOptions & { name: TName } & (TName extends PlannedName<TLimits>
+        ? PlanOfItem<PlanName<TLimits>, TBy>
+        : unknown)
+  : never;
+
+/** The plan of an item of a list, which the limiter may say. */
+export type PlanOfItem<TPlan extends string, TBy extends PlanBy> = "limiter" extends TBy
+  ? { plan?: TPlan | undefined }
+  : { plan: TPlan };

@@ -1,6 +1,5 @@
 /** `charge`: takes tokens for what has happened already, also into debt. */
-import type { RateLimitState } from "../../core/calculate.js";
-import { chargeableAt, chargeFloor, chargeRows, validateChargeable } from "../../core/charge.js";
+import { chargeFloor, chargeRows, validateChargeable } from "../../core/charge.js";
 import { countOf, validateCount } from "../../core/count.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { answerAt } from "./overrides/overridden-answer.js";
@@ -42,8 +41,6 @@ export async function charge(
 export interface ChargeTerms {
   /** Remembers the id of the call. */
   marker?: Marker | undefined;
-  /** Whether a row keeps what it holds above the capacity, see `chargeRows`. */
-  keepsLevel?: boolean;
 }
 
 /** @throws RateLimitInputError for a count that is not valid, or would be a debt for ever. */
@@ -54,7 +51,7 @@ export async function chargeLimit(
   terms: ChargeTerms = {},
 ): Promise<RateLimitResult> {
   const { apply, environment } = context;
-  const { marker, keepsLevel = false } = terms;
+  const { marker } = terms;
   if (limit.answer !== undefined)
     return chargeOverridden(context, limit, limit.answer, count, terms);
   validateChargeable(limit.name, limit.part, count, limit.config.shards);
@@ -65,10 +62,7 @@ export async function chargeLimit(
     report(context, "charge", { limit, count }, charged!, decision.isChange);
     return charged!;
   }
-  const decision = (rows: readonly RowId[]) =>
-    keepsLevel
-      ? new ClaimDecision(chargeClaim(limit, rows, count, true), environment.clock)
-      : chargeDecision(limit, rows, count, environment);
+  const decision = (rows: readonly RowId[]) => chargeDecision(limit, rows, count, environment);
   let [charged] = await apply([decision(chooseRows(limit, environment.random))]);
   // A debt is spread over all shards, so that every call meets it.
   charged ??= (await apply([decision(allRows(limit))]))[0];
@@ -115,24 +109,20 @@ function chargeClaim(
   { part, config: { shards = 1 } }: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
-  keepsLevel = false,
 ): Claim<RateLimitResult | undefined> {
   return {
     rows,
     attempt(draft, now) {
       const states = rows.map((row) => draft.read(row));
-      const next = chargeRows(states, part, now, count, keepsLevel);
-      const [first] = next as [RateLimitState];
-      if (rows.length < shards && first.value < 0) return undefined;
+      const { next, charged } = chargeRows(states, part, now, count);
+      const first = next[0]!;
+      if (rows.length < shards && first.used < 0) return undefined;
       // A charge of nothing must not write, because a closed bucket is recognised by its row. A
       // plain charge always writes.
       if (count > 0) for (const [i, row] of rows.entries()) draft.write(row, next[i]!);
       const result = grantOf(first, part, now);
       if (rows.length === 1) return result;
-      const used = rows.map(({ shard }, i) => {
-        const held = chargeableAt(states[i]!, part, now, keepsLevel);
-        return { shard, count: held.value - next[i]!.value };
-      });
+      const used = rows.map(({ shard }, i) => ({ shard, count: charged[i]! }));
       return { ...result, value: next.length * result.value, shards: used };
     },
   };

@@ -11,6 +11,7 @@ import { type Claim, ClaimDecision } from "./draft.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { SingleCall } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
+import { holdOf } from "./holds/hold-options.js";
 import { reclaimable } from "./holds/reclaim.js";
 import { once } from "./once.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -31,8 +32,11 @@ export function check(
       chooseFullerFirst(limit, environment),
       false,
     );
-    if (options.once !== undefined) {
-      claim = once(claim, limit, context.markerFor(limit, options.once));
+    const { once: id } = options;
+    const marker = id === undefined ? undefined : context.markerFor(limit, id);
+    holdOf(options, request, marker);
+    if (marker !== undefined) {
+      claim = once(claim, limit, marker);
     } else if (leases !== undefined && canServe(request)) {
       claim = orFromBlock(claim, request, leases);
     }

@@ -2,7 +2,7 @@
  * The rows that a call uses: the only one, or two of its shards (power of two choices). Each shard
  * is a bucket of its own, with its part of the config.
  */
-import { heldAt } from "../../core/calculate.js";
+import { heldAt } from "../../core/rows/reading.js";
 import { rowId, type RowId } from "../store/store.js";
 import type { Environment } from "./context.js";
 import type { ResolvedLimit } from "./resolve-limit.js";

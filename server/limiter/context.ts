@@ -1,15 +1,20 @@
 /** What the operations of a limiter share: its limits, its clock, its store and its listeners. */
 import type { RateLimitResult } from "../../core/decide.js";
+import type { DenialMessage } from "../../core/errors.js";
 import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
+import { PLAN_NAME } from "../changes/plan-digest.js";
 import { notify } from "../report/notify.js";
 import type { Warn } from "../report/occasional-warning.js";
 import type { Leases } from "../leases/leases.js";
 import type { RateLimitStore, RowId } from "../store/store.js";
+import type { Line } from "./line.js";
 import type { Answers } from "./answers/asked.js";
 import type { WaitingCall } from "./answers/block.js";
 import type { RememberedDenials } from "./answers/remembered-denials.js";
-import type { KeyOptions } from "./call-options.js";
+import type { KeyOptions, PlanOptions } from "./call-options.js";
+import type { SharedHolds } from "./holds/shared-holds.js";
+import type { PlanTable } from "./plans/plan-table.js";
 import type { Decisions } from "./decisions.js";
 import type { DecisionEvent } from "./limiter-options.js";
 import type { CountedLimit } from "./usage/counters.js";
@@ -27,6 +32,8 @@ export interface Environment {
   random(): number;
   /** The same object in all calls of one limiter. It refuses the results of others. */
   readonly owner: object;
+  /** What denials say, if the application has words of its own. */
+  readonly denialMessage?: DenialMessage | undefined;
   /** The transaction of the calls, if `transaction` has begun it. */
   readonly scope?: TransactionScope | undefined;
 }
@@ -44,24 +51,42 @@ export interface Telling {
 }
 
 export interface Context extends Answers, Telling {
-  resolve(name: string, options: KeyOptions): ResolvedLimit;
+  /**
+   * @param needsPlan whether a limit with plans is refused without one. If not, the largest plan counts,
+   * for what does not depend on the plan. @default true
+   */
+  resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
+  plans: PlanTable;
   markerFor: MarkerFor;
   /** How long ids are remembered where a limit does not say it, ms. */
   onceFor: number;
   /** How long a trip may take, ms. A call of several trips begins none after that time. */
   timeout: number;
+  /** Waits before a failure is tried again. Absent in transactions, which fail as a whole. */
+  pause: ((ms: number) => Promise<void>) | undefined;
   /** Lists rows, in a transaction those that it sees. None where the store cannot. */
   list: NonNullable<RateLimitStore["list"]>;
+  /** The rows with the least `ts`, in a transaction of those that it sees. */
+  earliest: NonNullable<RateLimitStore["earliest"]>;
+  /** Absent in transactions, and where requests own their I/O: none may wait for another one there. */
+  shared: SharedHolds | undefined;
   /** Reports what no caller is told, once in a while. */
   warn: Warn;
   /** Absent in transactions: what they decide on is not committed yet. */
   denials: RememberedDenials | undefined;
+  /**
+   * The calls of `acquire` that wait, by row. Absent in transactions, which do not wait, and where
+   * requests own their I/O: there, no call can wait for what another request has sent.
+   */
+  lines: Map<string, Line> | undefined;
   /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */
   leases: Leases<WaitingCall> | undefined;
 }
 
 /** A limit, as far as a report is concerned. Slots do not count their usage. */
-type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> & (CountedLimit | { usage?: undefined });
+type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> &
+  Partial<Pick<ResolvedLimit, "plan">> &
+  (CountedLimit | { usage?: undefined });
 
 /**
  * - `"sum"`: this process sums it up.
@@ -82,7 +107,7 @@ export function report(
   isChange: boolean,
   counting: Counting = "sum",
 ): void {
-  const { name, key } = limit;
+  const { name, key, plan } = limit;
   if (isChange) onChange(name, key);
   if (limit.usage !== undefined && counting !== "none") {
     const used = usageOfEvent(action, count, result);
@@ -90,7 +115,8 @@ export function report(
   }
   if (turn !== undefined) notify(turn);
   const { heard } = decisions;
-  if (heard !== undefined) notify(heard, { action, name, key, count, result });
+  if (heard !== undefined)
+    notify(heard, { action, name, key, ...(plan !== undefined && { plan }), count, result });
 }
 
 /** Tokens that are held are counted in the decision that takes them. */
@@ -105,8 +131,14 @@ export function createChanges(
   publish: ((digest: string) => unknown) | undefined,
 ) {
   const listeners = new Set<ChangeListener>();
+  let ofPlans: ChangeListener | undefined;
   return {
+    /** What this process itself tells of plans, before its other listeners and the channel hear of it. */
+    hearPlans(listener: ChangeListener): void {
+      ofPlans = listener;
+    },
     tell(name: string, key: string | undefined): void {
+      if (name === PLAN_NAME) ofPlans?.(changeDigest(name, key));
       if (listeners.size === 0 && publish === undefined) return;
       const digest = changeDigest(name, key);
       for (const listener of listeners) listener(digest);

@@ -5,17 +5,17 @@
 import { DAY } from "../../core/durations.js";
 import { shownConfig } from "../../core/with-calendar.js";
 import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
-import { acquire } from "./acquire.js";
+import { createAcquire } from "./acquire.js";
 import { known, knownAfter, type Known } from "./answers/known.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
-import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
+import type { KeyOptions, LimitConfigs, PlanOptions } from "./call-options.js";
 import { checkedOptions } from "./checked-options.js";
 import type { Context, Telling } from "./context.js";
 import { createDecisions, UNHEARD } from "./decisions.js";
 import { forget } from "./forget.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { limit } from "./limit.js";
-import type { FitsOverrides, PruneOptions, RateLimiterOptions } from "./limiter-options.js";
+import type { FitsOverrides, PlanOption, RateLimiterOptions } from "./limiter-options.js";
 import {
   answersOf,
   createParts,
@@ -30,6 +30,7 @@ import { pruneHolds } from "./holds/prune-holds.js";
 import { list } from "./list.js";
 import { limitOf } from "./list-rows.js";
 import { createOperations } from "./operations.js";
+import { fillingPlans } from "./plans/fill-plans.js";
 import { withInside } from "./inside.js";
 import { noOverrides } from "./overrides/override-operations.js";
 import type { OverridesInside } from "./overrides/overrides-inside.js";
@@ -62,9 +63,15 @@ import type { UsageOptions } from "./usage/usage-types.js";
  * const { ok, retryAfter } = await limiter.limit("sendMessage", { key: userId });
  * if (!ok) console.log(`Try again in ${retryAfter} ms`);
  */
-export function createRateLimiter<const TLimits extends LimitConfigs, TTransaction = never>(
-  options: RateLimiterOptions<TLimits, TTransaction> & FitsOverrides,
-): RateLimiter<TLimits, TTransaction> {
+export function createRateLimiter<
+  const TLimits extends LimitConfigs,
+  TTransaction = never,
+  const TPlan extends string = never,
+  TAnswer extends TPlan | Promise<TPlan> = never,
+>(
+  options: RateLimiterOptions<TLimits, TTransaction, TPlan> & PlanOption<TAnswer> & FitsOverrides,
+): RateLimiter<TLimits, TTransaction, [TAnswer] extends [never] ? "call" : "limiter"> {
+  type TBy = [TAnswer] extends [never] ? "call" : "limiter";
   const parts = createParts(checkedOptions(options));
   const { settings, overriding, environment, endLeases, changes } = parts;
   const { store, clock } = settings;
@@ -85,15 +92,17 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const decisions = createDecisions(settings.onDecision);
   const heard: Telling = { ...telling, decisions, turn };
   const context = limiterContext(parts, answers, heard);
-  const first = knownIn(parts);
+  const knowing = knownIn(parts);
+  const first = withPlans(parts, knowing);
   const operations = operationsOf(parts, context, first);
-  const limiter: RateLimiter<TLimits, TTransaction> = {
+  const limiter: RateLimiter<TLimits, TTransaction, TBy> = {
     ...operations,
-    ...othersOf(parts, context, first, operations.limitAll, usage),
+    ...othersOf(parts, context, { first, knowing }, operations.limitAll, usage),
     limits: options.limits,
     clock,
     onDecision: decisions.listen,
-    prune: (pruneOptions) => runPrune(pruneOptions, true),
+    plans: settings.plans.shown() as RateLimiter<TLimits>["plans"],
+    prune: () => runPrune(true),
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
       const joined = store.using(tx);
@@ -119,14 +128,10 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
             const inside = overrides?.inside({
               tx,
               store: joined,
-              rowChanged(row) {
-                changed(row);
-                inTransaction.endLeases(row);
-              },
               changed: () => inTransaction.onChange(OVERRIDES_NAME, undefined),
             });
             const of = joinedContext(parts, joined, changed, inTransaction, inside);
-            return operationsInside(parts, of, known, inside);
+            return operationsInside(parts, of, withPlans(parts, known), inside);
           },
           ended: overrides?.ended,
         },
@@ -135,7 +140,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       );
     },
   };
-  return withInside(limiter, { parts, context, first, decisions });
+  return withInside(limiter, { parts, context, first: knowing, decisions });
 }
 
 /** With overrides, an operation waits for their table. */
@@ -147,17 +152,20 @@ function knownIn({ overriding }: Parts): Known {
   );
 }
 
+/** With a `plan` function, an operation waits for the plan of its key. */
+function withPlans({ asked, settings }: Parts, next: Known): Known {
+  return asked === undefined ? next : fillingPlans(asked, settings.plans, next);
+}
+
 /** In a transaction of the caller's own, which a failure has ended. */
-function knownWithin(
-  { overriding }: Parts,
-  tx: unknown,
-  inside: OverridesInside | undefined,
-): Known {
-  if (overriding === undefined || inside === undefined) return known;
-  return knownAfter(
+function knownWithin(parts: Parts, tx: unknown, inside: OverridesInside | undefined): Known {
+  const { overriding } = parts;
+  if (overriding === undefined || inside === undefined) return withPlans(parts, known);
+  const after = knownAfter(
     () => overriding.freshWithin(tx, inside),
     () => false,
   );
+  return withPlans(parts, after);
 }
 
 function operationsOf({ slots }: Parts, context: Context, first: Known) {
@@ -179,56 +187,72 @@ function operationsInside(
 function othersOf(
   parts: Parts,
   context: Context,
-  first: Known,
+  { first, knowing }: { first: Known; knowing: Known },
   limitAll: ReturnType<typeof createOperations>["limitAll"],
   usage: OpenUsage,
 ) {
-  const { settings, slots, overriding, changes, environment, resolve, leases, bound } = parts;
-  const { store, configs, clock, sleep } = settings;
+  const { settings, slots, overriding, changes, environment, resolve, leases, bound, asked } =
+    parts;
+  const { store, configs, plans, clock, sleep, hashKey } = settings;
   // One for all calls: a store sends calls out together if they go by the same clock.
   const slotClocks = slotsClock(environment, settings.hasOwnClock ? undefined : store);
   const forEnter = { ...context, ...slotClocks, sleep, listen: changes.listen, limitAll };
-  const forList = { store, configs, slots, clock, executor: context, leases, bound, overriding };
+  // Of a key that is hashed, nobody knows whose plan to ask for.
+  const planOf = hashKey === undefined ? asked : undefined;
+  const forList = {
+    store,
+    configs,
+    plans,
+    planOf,
+    slots,
+    clock,
+    executor: context,
+    leases,
+    bound,
+    overriding,
+  };
   return {
-    acquire: first((name: string, options?: AcquireOptions) =>
-      acquire(context, sleep, name, options),
-    ),
-    list: first((name: string, options?: ListOptions) => list(forList, name, options)),
+    acquire: first(createAcquire(context, sleep)),
+    list: knowing((name: string, options?: ListOptions) => list(forList, name, options)),
     enter: first(async (name: string, options?: EnterOptions) => {
       if (slots === undefined) throw noSlots(name);
       return slots.enter({ ...forEnter, limiter: context }, name, options);
     }),
-    holds: first((name: string, options?: KeyOptions) => listHolds(context, store, name, options)),
+    holds: knowing((name: string, options?: KeyOptions) =>
+      listHolds(context, store, name, options),
+    ),
     overrides: overriding?.operations ?? noOverrides(),
     forget: (key: string) => forget({ ...parts, store, context, usage }, key),
     flushUsage: () => usage.flush(),
-    usage: first(async (name: string, options: UsageOptions) => {
+    usage: knowing(async (name: string, options: UsageOptions) => {
       await usage.flush();
       return readUsage(context, name, options);
     }),
-    configOf(name: string, options: KeyOptions = {}) {
+    configOf(name: string, options: KeyOptions & PlanOptions = {}) {
       rejectUnknownOptions(options, KEY_OPTIONS, "configOf()");
-      if (slots?.has(name)) return slots.configOf(name, options);
-      return shownConfig(resolve(name, options).config, 0, clock());
+      const { config, plan = config === undefined ? asked?.seen(name, options.key) : undefined } =
+        options;
+      const of = { ...options, ...(plan !== undefined && { plan }) };
+      if (slots?.has(name)) return slots.configOf(name, of);
+      return shownConfig(resolve(name, of).config, 0, clock());
     },
     onChange: changes.listen,
   };
 }
 
 function pruneOf({ settings, bound, overriding }: Parts, context: Context) {
-  const { store, configs, slotConfigs, onceFor, clock, autoPrune } = settings;
-  if (autoPrune !== false) {
-    checkPrune({ store, configs }, autoPrune === true ? {} : autoPrune);
-  }
+  const { store, configs, plans, clock, autoPrune } = settings;
+  if (autoPrune !== false) checkPrune(store);
   const endHolds = (name: string) =>
     pruneHolds({
       ...context,
       clock,
       name,
-      limitOf: (stored) => limitOf({ overriding }, name, stored, { config: configs.get(name)! }),
+      limitOf: (stored) =>
+        limitOf({ overriding, plans }, name, stored, { config: configs.get(name)! }),
     });
-  const pruning = { store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds };
-  return (options: PruneOptions = {}, withUsage: boolean) => prune(pruning, options, withUsage);
+  const pruning = { ...settings, bound, overriding, endHolds };
+  return (withUsage: boolean) => prune(pruning, withUsage);
 }
 
 /** How often `autoPrune` looks at rows of usage, ms: there is a row for each key and hour of months. */
@@ -254,8 +278,8 @@ function startTurns(
   const hasUsage = [...configs.values()].some(({ usage }) => usage);
   return startAutoPrune(autoPrune, {
     claim: (every) => claim(every),
-    async prune(pruneOptions) {
-      return runPrune(pruneOptions, hasUsage && (await claim(USAGE_EVERY, { key: "usage" })));
+    async prune() {
+      return runPrune(hasUsage && (await claim(USAGE_EVERY, { key: "usage" })));
     },
     failed: (error) => outage.failed(error),
     waitUntil,

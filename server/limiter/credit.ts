@@ -1,7 +1,8 @@
 /** `credit`: adds to a balance, such as credits that a user has bought. */
-import { heldAt } from "../../core/calculate.js";
+import { heldAt } from "../../core/rows/reading.js";
 import { capacityOf } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
 import { isCredits } from "../../core/rows/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError } from "../../core/errors.js";
@@ -56,9 +57,9 @@ class CreditClaim implements Claim<RateLimitResult> {
     const value = Math.min(held.value + count, capacityOf(part));
     // Where the balance is full, it is `count` less what did not fit, and not a rounding error.
     this.credited = Math.max(0, value < capacityOf(part) ? count : value - held.value);
-    const next = { value, ts: held.ts };
-    if (this.credited > 0) draft.write(rows[0], next);
-    return { ok: true, ...next };
+    const { ts } = held;
+    if (this.credited > 0) draft.write(rows[0], rowOfTokens(part, { value, ts }));
+    return { ok: true, value, ts };
   }
 }
 

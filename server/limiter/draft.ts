@@ -8,12 +8,12 @@
  *   alone, or a count of closings beside a grant.
  * - `fork` is for asking what would be. Nothing of it counts until it is adopted.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import { type Decision, type Outcome, type PlainTake, rowKey, type RowId } from "../store/store.js";
 
-import type { DueLimit } from "./holds/due-limit.js";
+import type { HoldingLimit } from "./holds/holding-limit.js";
 
-type Row = RateLimitState | null;
+type MaybeRow = Row | null;
 
 /** What a call wants of some rows. */
 export interface Claim<TAnswer> {
@@ -23,18 +23,18 @@ export interface Claim<TAnswer> {
   readonly isShadow?: boolean | undefined;
   /** Present if a store may take the tokens by itself, on the first of the rows. */
   readonly plain?: PlainTake<TAnswer> | undefined;
-  /** After a denial: the limits of which holds may have lapsed. */
-  readonly due?: readonly DueLimit[] | undefined;
+  /** After a denial: those of its limits that have open holds. */
+  readonly holding?: readonly HoldingLimit[] | undefined;
   /** Answers by the draft, and writes into it. May run more than once. Only the last run counts. */
   attempt(draft: Draft, now: number): TAnswer;
 }
 
 export class Draft {
   readonly #rows: readonly RowId[];
-  readonly #stored: readonly Row[];
+  readonly #stored: readonly MaybeRow[];
   readonly #from: Draft | undefined;
   readonly #read: boolean[] = [];
-  readonly #next: (Row | undefined)[] = [];
+  readonly #next: (MaybeRow | undefined)[] = [];
   #writes = 0;
   /** The index of the row after the last one: rows are mostly used in their order. */
   #following = 0;
@@ -43,7 +43,7 @@ export class Draft {
    * @param rows the rows of the decision, each of them once.
    * @param stored their states.
    */
-  constructor(rows: readonly RowId[], stored: readonly Row[], from?: Draft) {
+  constructor(rows: readonly RowId[], stored: readonly MaybeRow[], from?: Draft) {
     this.#rows = rows;
     this.#stored = stored;
     this.#from = from;
@@ -58,25 +58,25 @@ export class Draft {
     return this.#writes;
   }
 
-  read(row: RowId): Row {
+  read(row: RowId): MaybeRow {
     const at = this.#indexOf(row);
     this.#read[at] = true;
     return this.#stateAt(at);
   }
 
-  peek(row: RowId): Row {
+  peek(row: RowId): MaybeRow {
     return this.#stateAt(this.#indexOf(row));
   }
 
   /** Reads a row as it was before the decision, whatever was written into it since. */
-  readStored(row: RowId): Row {
+  readStored(row: RowId): MaybeRow {
     const at = this.#indexOf(row);
     this.#read[at] = true;
     return this.#stored[at]!;
   }
 
   /** @param next `null` deletes the row. */
-  write(row: RowId, next: Row): void {
+  write(row: RowId, next: MaybeRow): void {
     this.#next[this.#indexOf(row)] = next;
     this.#writes++;
   }
@@ -108,7 +108,7 @@ export class Draft {
     return { result, writes };
   }
 
-  #stateAt(at: number): Row {
+  #stateAt(at: number): MaybeRow {
     const next = this.#next[at];
     if (next !== undefined) return next;
     return this.#from === undefined ? this.#stored[at]! : this.#from.#stateAt(at);
@@ -143,15 +143,15 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
   }
 
   /** See `ReclaimingClaim`. */
-  get due(): Claim<TAnswer>["due"] {
-    return this.claim.due;
+  get holding(): Claim<TAnswer>["holding"] {
+    return this.claim.holding;
   }
 
   get plain(): PlainTake<TAnswer> | undefined {
     return this.claim.plain;
   }
 
-  decide(states: readonly Row[]): Outcome<TAnswer> {
+  decide(states: readonly MaybeRow[]): Outcome<TAnswer> {
     this.now = this.clock();
     const draft = new Draft(this.rows, states);
     const answer = this.claim.attempt(draft, this.now);

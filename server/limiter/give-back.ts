@@ -2,7 +2,8 @@
  * Gives tokens of a call back, from the last entry of its receipt to the first: to the block that they
  * are from while it lives, and else to their rows, as many as nothing else has replaced meanwhile.
  */
-import type { RowId } from "../store/store.js";
+import { rowKey, type RowId } from "../store/store.js";
+import type { Line } from "./line.js";
 import type { Context } from "./context.js";
 import { type Claim, ClaimDecision } from "./draft.js";
 import { endHolds } from "./holds/settle-hold.js";
@@ -25,8 +26,8 @@ export async function giveBack(
   const { scope } = context.environment;
   const { holds } = receipt;
   if (holds.length > 0) {
-    const ended = receipt.isTaken && (await endHolds(context, holds, { kind: "give back", count }));
-    return ended && ended.ok ? ended.value : undefined;
+    const ended = await endHolds(context, holds, { kind: "give back", count });
+    return ended.ok ? ended.value : undefined;
   }
   const own = Math.min(count, receipt.ownCountIn(scope));
   usePassed(context, receipt, Math.max(0, receipt.passed - (count - own)));
@@ -72,12 +73,22 @@ async function giveBackOwn(context: Context, receipt: Receipt, count: number): P
     claims.unshift(forgettingMarker(claims.shift()!, marker.row, marker.ts));
   }
   const { clock } = environment;
-  const answers = await apply(claims.map((claim) => new ClaimDecision(claim, clock)));
+  const [only, ...more] = claims;
+  const line = more.length === 0 && lineOf(context, receipt);
+  const answers = line
+    ? [await line.givingBack(only!)]
+    : await apply(claims.map((claim) => new ClaimDecision(claim, clock)));
   for (const [i, { refunded }] of answers.entries()) others[i]!.answer(refunded);
   if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
     onChange(limit.name, limit.key);
   }
   return answers.at(-1)!.value;
+}
+
+/** The calls of this process that wait for the only row of a limit. */
+function lineOf({ lines, environment }: Context, { limit }: Receipt): Line | undefined {
+  if (environment.scope !== undefined || limit.part !== limit.config) return undefined;
+  return lines?.get(rowKey(limit.rows[0]));
 }
 
 /** The claim that gives all tokens of a call back, and deletes the marker of the call with them. */

@@ -5,7 +5,6 @@
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import type {
   AcquireOptions,
-  ChangeConfigOptions,
   ChargeOptions,
   KeyOptions,
   LimitAllItem,
@@ -13,6 +12,7 @@ import type {
   LimitConfigs,
   LimitOptions,
   ObserveOptions,
+  PlanOptions,
   RefundOptions,
 } from "./call-options.js";
 import type { CreditOptions, LimitFirstItem, LimitFirstOptions } from "./limit-first-options.js";
@@ -50,8 +50,9 @@ export function rejectUnknownOptions(
   }
 }
 
-export const LIMIT_OPTIONS = namesOf<LimitOptions>({
+export const LIMIT_OPTIONS = namesOf<LimitOptions & PlanOptions>({
   key: true,
+  plan: true,
   config: true,
   count: true,
   reserve: true,
@@ -59,9 +60,10 @@ export const LIMIT_OPTIONS = namesOf<LimitOptions>({
   once: true,
   hold: true,
 });
-export const ITEM_OPTIONS = namesOf<LimitAllItem>({
+export const ITEM_OPTIONS = namesOf<LimitAllItem & PlanOptions>({
   name: true,
   key: true,
+  plan: true,
   config: true,
   count: true,
   reserve: true,
@@ -71,54 +73,60 @@ export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({
   once: true,
   hold: true,
 });
-export const REFUND_OPTIONS = namesOf<RefundOptions>({
+export const REFUND_OPTIONS = namesOf<RefundOptions & PlanOptions>({
   key: true,
+  plan: true,
   config: true,
   count: true,
   result: true,
 });
-export const CHARGE_OPTIONS = namesOf<ChargeOptions>({
+export const CHARGE_OPTIONS = namesOf<ChargeOptions & PlanOptions>({
   key: true,
+  plan: true,
   config: true,
   count: true,
   once: true,
 });
-export const CHANGE_CONFIG_OPTIONS = namesOf<ChangeConfigOptions>({
+export const OBSERVE_OPTIONS = namesOf<ObserveOptions & PlanOptions>({
   key: true,
-  from: true,
-  to: true,
-});
-export const OBSERVE_OPTIONS = namesOf<ObserveOptions>({
-  key: true,
+  plan: true,
   config: true,
   remaining: true,
   retryAfter: true,
   resetAt: true,
 });
-export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
+export const KEY_OPTIONS = namesOf<KeyOptions & PlanOptions>({
+  key: true,
+  plan: true,
+  config: true,
+});
 export const LIST_OPTIONS = namesOf<ListOptions>({
+  plan: true,
   config: true,
   after: true,
   count: true,
   denied: true,
 });
 export const CREDIT_OPTIONS = namesOf<CreditOptions>({ key: true, count: true, once: true });
-export const FIRST_ITEM_OPTIONS = namesOf<LimitFirstItem>({
+export const FIRST_ITEM_OPTIONS = namesOf<LimitFirstItem & PlanOptions>({
   name: true,
   key: true,
+  plan: true,
   config: true,
   count: true,
 });
-export const FIRST_OPTIONS = namesOf<LimitFirstOptions>({
+export const FIRST_OPTIONS = namesOf<LimitFirstOptions & PlanOptions>({
   key: true,
+  plan: true,
   count: true,
   split: true,
   throws: true,
   once: true,
   hold: true,
 });
-export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
+export const ACQUIRE_OPTIONS = namesOf<AcquireOptions & PlanOptions>({
   key: true,
+  plan: true,
   config: true,
   count: true,
   maxWait: true,

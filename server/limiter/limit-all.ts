@@ -5,6 +5,7 @@ import { rowKey } from "../store/store.js";
 import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "./call-options.js";
 import { rowsToLimit } from "./choose-shards.js";
 import { allOf, type AllOfAnswer } from "./claims/all-of.js";
+import { isTaken, withHolds } from "./claims/with-holds.js";
 import { TokenClaim } from "./claims/token-claim.js";
 import { type Context, countingOf, type Environment, report } from "./context.js";
 import { denialError, type Denied } from "./denial-error.js";
@@ -16,6 +17,7 @@ import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import type { Marker } from "./markers.js";
 import { once } from "./once.js";
+import { beneathAnswer } from "./overrides/overridden-answer.js";
 import { remember } from "./receipt.js";
 
 export async function limitAll(
@@ -86,7 +88,9 @@ export function answerAll(
   const slowest = slowestOf(results);
   if (options.throws) {
     const denials = denialsOf(requests, results);
-    throw denialError(requests[slowest]!, { ...results[slowest]!, retryAfter }, now, denials);
+    const result = { ...results[slowest]!, retryAfter };
+    const { denialMessage } = context.environment;
+    throw denialError(denialMessage, requests[slowest]!, result, now, denials);
   }
   return { ok, results, retryAfter, name: requests[slowest]!.limit.name };
 }
@@ -119,9 +123,16 @@ export function claimAll(
   const claims = requests.map((request, i) => {
     const claim = new TokenClaim(request, rowsToLimit(request.limit, random));
     const marker = markers?.[i];
-    return marker === undefined ? claim : once(claim, request.limit, marker, holds?.[i]);
+    return marker === undefined ? claim : once(claim, request.limit, marker);
   });
-  return allOf(claims);
+  const claim = allOf(claims);
+  if (holds === undefined) return claim;
+  const heldBy = ({ ok, results }: AllOfAnswer) =>
+    results.flatMap((result, i) => {
+      const hold = ok && isTaken(result) ? holds[i] : undefined;
+      return hold ? [{ ...hold, limit: requests[i]!.limit, marker: markers![i]! }] : [];
+    });
+  return withHolds(claim, heldBy, false);
 }
 
 /** How the items hold their tokens: those whose limits have holds. */
@@ -131,9 +142,11 @@ function holdsOf(
   markers: readonly Marker[] | undefined,
 ): readonly (HoldRequest | undefined)[] | undefined {
   if (options.hold === undefined) return undefined;
-  const { length } = requests.filter(({ limit }) => limit.held ?? limit.answer);
-  if (length === 0) throw unheld(requests[0]!.limit.name, options.hold);
-  return requests.map((request, i) => request.limit.held && holdOf(options, request, markers?.[i]));
+  const hasHolds = ({ limit }: LimitRequest) => beneathAnswer(limit).held !== undefined;
+  if (!requests.some(hasHolds)) throw unheld(requests[0]!.limit.name, options.hold);
+  return requests.map((request, i) =>
+    hasHolds(request) ? holdOf(options, request, markers?.[i]) : undefined,
+  );
 }
 
 /** The requests that were denied, by name. Of several for one name, the one with the longest wait. */

@@ -85,8 +85,8 @@ export interface CreditResult {
 }
 
 /** `unknown` for the config of credits. Any other one does not compile. */
-export type OfCredits<TConfig> = TConfig extends { kind: infer TKind }
-  ? "credits" extends TKind
+export type OfCredits<TConfig> = "kind" extends keyof TConfig
+  ? "credits" extends TConfig["kind"]
     ? unknown
     : NotCredits
   : unknown;

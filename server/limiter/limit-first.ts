@@ -4,6 +4,7 @@ import { countOf, isSatisfiable, mostHeld } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { sharesOf } from "../../core/shares.js";
+import type { PlanOptions } from "./call-options.js";
 import { chooseRows } from "./choose-shards.js";
 import { eachOf, firstOf, type FirstOfAnswer, Payer } from "./claims/first-of.js";
 import { type Context, countingOf, type Environment, report } from "./context.js";
@@ -100,7 +101,9 @@ function deniedBy(
       const { limit } = requests[i]!;
       return { name: limit.name, retryAfter: waits[i]!, value, config: limit.config };
     });
-    throw denialError(requests[soonest]!, { ...results[soonest]!, retryAfter }, now, denials);
+    const result = { ...results[soonest]!, retryAfter };
+    const { denialMessage } = context.environment;
+    throw denialError(denialMessage, requests[soonest]!, result, now, denials);
   }
   return { ok: false, retryAfter, name, results };
 }
@@ -135,9 +138,9 @@ function payment(
 }
 
 function requestsOf(
-  { resolve }: Context,
-  items: readonly (string | LimitFirstItem)[],
-  options: LimitFirstOptions,
+  context: Context,
+  items: readonly (string | (LimitFirstItem & PlanOptions))[],
+  options: LimitFirstOptions & PlanOptions,
 ): LimitRequest[] {
   if (!Array.isArray(items) || items.length === 0) {
     const message = "limitFirst() needs a list of at least one limit";
@@ -146,14 +149,16 @@ function requestsOf(
   const { split = false } = options;
   const count = countOf(options);
   const rows = new Set<string>();
-  return items.map((given: string | LimitFirstItem) => {
-    const item: LimitFirstItem = typeof given === "string" ? { name: given } : given;
+  return items.map((given: string | (LimitFirstItem & PlanOptions)) => {
+    const item: LimitFirstItem & PlanOptions = typeof given === "string" ? { name: given } : given;
     rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, "an item of limitFirst()");
     if (split && "count" in item) throw notSplit("count", item.count, OWN_COUNT);
     // A key that is there and undefined is a mistake, in the item as in the call.
-    const limit = resolve(item.name, {
+    const limit = context.resolve(item.name, {
       ...("key" in item ? { key: item.key } : "key" in options && { key: options.key }),
       config: item.config,
+      plan:
+        item.config === undefined ? (item.plan ?? planFor(context, item.name, options)) : undefined,
     });
     // An override that exempts a caller shows as a shadow, and pays for every call.
     if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name);
@@ -163,6 +168,11 @@ function requestsOf(
     const own = "count" in item ? countOf(item) : count;
     return { limit, count: own, reserve: false, maxWait: undefined };
   });
+}
+
+/** The plan of the call is that of its limits with plans. Credits, which may pay after them, have none. */
+function planFor({ plans }: Context, name: string, { plan }: PlanOptions): string | undefined {
+  return plans.has(name) ? plan : undefined;
 }
 
 const OWN_COUNT = "the limits pay for one count together; give it to the call, and not to an item";

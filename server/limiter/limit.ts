@@ -2,7 +2,7 @@
  * `limit`: one call on one limit, as a decision for the store. It is made on the only row of the limit,
  * or on two random shards.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import { floorOf, type Bucket } from "../../core/config.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import type { Block } from "../leases/block.js";
@@ -11,6 +11,7 @@ import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
 import type { LimitCall } from "./answers/asked.js";
 import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst, rowsToLimit } from "./choose-shards.js";
+import { isTaken, withHolds } from "./claims/with-holds.js";
 import { decideOnRow, TokenClaim } from "./claims/token-claim.js";
 import { type Context, countingOf, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
@@ -19,8 +20,8 @@ import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { once } from "./once.js";
 import { type Memory, remember } from "./receipt.js";
-import { decideAgain, dueAmong, reclaimable, type ReclaimingClaim } from "./holds/reclaim.js";
-import type { DueLimit } from "./holds/due-limit.js";
+import { decideAgain, holdingAmong, reclaimable, ReclaimingClaim } from "./holds/reclaim.js";
+import type { HoldingLimit } from "./holds/holding-limit.js";
 import { holdOf } from "./holds/hold-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
@@ -49,8 +50,12 @@ export function limit(
     const claim = new TokenClaim(request, rowsToLimit(resolved, environment.random));
     const marker = id === undefined ? undefined : context.markerFor(resolved, id);
     const terms = holdOf(options, request, marker);
-    const marked = once(claim, resolved, marker!, terms);
-    const decision = new ClaimDecision(reclaimable(marked, resolved), environment.clock);
+    const marked = once(claim, resolved, marker!);
+    const hold = terms && { ...terms, limit: resolved, marker: marker! };
+    const held = hold
+      ? withHolds(marked, (given) => (isTaken(given) ? [hold] : []), false)
+      : marked;
+    const decision = new ClaimDecision(reclaimable(held, resolved), environment.clock);
     const of = { limit: resolved, count, environment, marker, isHeld: !!terms, now: 0 };
     context.ask(new SingleCall(context, "limit", request, throws, done, failed, decision, of));
   });
@@ -60,8 +65,10 @@ export function limit(
 interface Decided extends Decision<RateLimitResult> {
   readonly now: number;
   readonly isChange: boolean;
-  /** After a denial: the limit, where holds of it may have lapsed. */
-  readonly due?: readonly DueLimit[] | undefined;
+  /** After a denial: the limit, where it has open holds. */
+  readonly holding?: readonly HoldingLimit[] | undefined;
+  /** After a denial: the states of its rows. */
+  readonly left?: readonly (Row | null)[];
 }
 
 /**
@@ -95,8 +102,8 @@ export class SingleCall implements LimitCall {
 
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
-    const { now, isChange, due } = this.made!;
-    if (due !== undefined && due.length > 0) return this.reclaim(due);
+    const { now, isChange, holding } = this.made!;
+    if (holding !== undefined && holding.length > 0) return this.reclaim(decided, holding);
     const of = this.of!;
     const { denials } = this.context;
     const { limit: resolved } = of;
@@ -106,18 +113,23 @@ export class SingleCall implements LimitCall {
     this.end(remember(shown, of), now, isChange);
   }
 
-  /** Decides again, after lapsed holds have ended. */
-  private reclaim(due: readonly DueLimit[]): void {
-    const { context, request } = this;
+  /** The call was denied, and its limit has open holds: see `decideAgain`. */
+  private reclaim(answer: RateLimitResult, holding: readonly HoldingLimit[]): void {
+    const { context } = this;
     const made = this.made!;
-    const claim =
-      made instanceof ClaimDecision
-        ? (made.claim as ReclaimingClaim<RateLimitResult>)
-        : reclaimable(new TokenClaim(request, request.limit.rows), request.limit);
-    decideAgain(context, claim as ReclaimingClaim<RateLimitResult>, due, made.readOnly).then(
-      ({ answer, decision: { now, isChange } }) => {
-        this.made = { ...made, now, isChange, due: undefined };
-        this.done(answer);
+    let claim: ReclaimingClaim<RateLimitResult>;
+    if (made instanceof ClaimDecision) claim = made.claim as ReclaimingClaim<RateLimitResult>;
+    else {
+      const { limit: resolved } = this.request;
+      const own = new TokenClaim(this.request, resolved.rows);
+      claim = new ReclaimingClaim(own, [resolved], isDenied);
+      claim.holding = holding;
+      claim.left = made.left!;
+    }
+    decideAgain(context, claim, { answer, decision: made }, (of) => of).then(
+      ({ answer: last, decision: { now, isChange } }) => {
+        this.made = { ...made, now, isChange, holding: undefined };
+        this.done(last);
       },
       (error: unknown) => this.failed(error),
     );
@@ -147,7 +159,8 @@ export class SingleCall implements LimitCall {
     const { request } = this;
     const counting = countingOf(this.of?.isHeld, result);
     report(this.context, this.action, request, result, isChange, counting);
-    if (!result.ok && this.throws) this.reject(denialError(request, result, now));
+    if (!result.ok && this.throws)
+      this.reject(denialError(this.context.environment.denialMessage, request, result, now));
     else this.resolve(result);
   }
 }
@@ -166,8 +179,8 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   now = 0;
   /** Whether the last decision changed a row. */
   isChange = false;
-  left: readonly (RateLimitState | null)[] = NONE;
-  due: readonly DueLimit[] | undefined = undefined;
+  left: readonly (Row | null)[] = NONE;
+  holding: readonly HoldingLimit[] | undefined = undefined;
 
   // A store needs these four for a plain take.
   readonly plain: this | undefined;
@@ -198,7 +211,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     this.plain = canTakePlainly(this) ? this : undefined;
   }
 
-  granted(next: RateLimitState, later: number, now: number): RateLimitResult {
+  granted(next: Row, later: number, now: number): RateLimitResult {
     this.now = now;
     this.isChange = true;
     const result = grantOf(next, this.config, now, later);
@@ -208,7 +221,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     return { ...result, shards: [{ shard, count: this.count }] };
   }
 
-  decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
+  decide(states: readonly (Row | null)[]): Outcome<RateLimitResult> {
     const now = (this.now = this.environment.clock());
     if (this.rows.length === 1) {
       const { result, next } = decideOnRow(this, states[0]!, now);
@@ -220,7 +233,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     const result = new TokenClaim(this, this.rows).attempt(draft, now);
     this.isChange = draft.isWritten;
     if (this.limit.held !== undefined) {
-      this.due = result.ok ? undefined : dueAmong([this.limit], draft, now);
+      this.holding = result.ok ? undefined : holdingAmong([this.limit], draft);
     }
     if (!result.ok) this.left = this.rows.map((row) => draft.peek(row));
     if (this.config !== this.limit.config) {
@@ -230,7 +243,9 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   }
 }
 
-const NONE: readonly (RateLimitState | null)[] = [];
+const isDenied = ({ ok }: RateLimitResult): boolean => !ok;
+
+const NONE: readonly (Row | null)[] = [];
 
 /** The answer of a limit that only reports: it lets every call through, and says what it would do. */
 export function inShadow(decided: RateLimitResult, now: number): RateLimitResult {

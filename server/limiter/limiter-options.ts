@@ -1,25 +1,18 @@
 /** The options of a limiter and of its upkeep, and what `onDecision` receives. */
-import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
+import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
+import type { DenialMessage } from "../../core/errors.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
 import type { RateLimitLogger } from "../report/logger.js";
 import type { WaitUntil } from "../report/wait-until.js";
 import type { BatchEvent } from "../store/batch-event.js";
 import type { RateLimitStore } from "../store/store.js";
 import type { LimitConfigs } from "./call-options.js";
-
-/** The options of `prune`. */
-export interface PruneOptions {
-  /**
-   * Per-call configs, by the name of their limit. A row is deleted only when it is full under all
-   * configs of its limit. Rows of a name that the limiter does not know are deleted only when the
-   * name is given here.
-   */
-  alsoConfigs?: Readonly<Record<string, readonly RateLimitConfig[]>>;
-}
+import type { FitsCalendar, FitsKind, FitsLease, FitsOneRow, FitsPlans } from "./fits-config.js";
+import type { PlannedConfig, PlanQuestion } from "./plans/plan-types.js";
 
 /** The options of `autoPrune`. */
-export interface AutoPruneOptions extends PruneOptions {
+export interface AutoPruneOptions {
   /** How often, ms: whole, at least 1. @default 5 minutes */
   every?: number | undefined;
   /** Ends it when it is aborted. */
@@ -45,6 +38,8 @@ export interface DecisionEvent {
    * where there is a `hashKey`.
    */
   key: string | undefined;
+  /** The plan by which it was decided; absent for a limit without plans. */
+  plan?: string | undefined;
   /** Tokens wanted; 1 for the action of an operator. */
   count: number;
   /** The answer that the caller got. Of an operator's action: what a call for one token would get then. */
@@ -55,84 +50,55 @@ export interface DecisionEvent {
 
 /**
  * What an operator does to the limit of a key: denies all of its calls, lets all of them pass, raises its
- * limit, ends any of these, or fills its bucket.
+ * limit, gives it a plan, ends any of these, or fills its bucket.
  */
-export type OperatorAction = "ban" | "exempt" | "raise" | "clear" | "reset";
+export type OperatorAction = "ban" | "exempt" | "raise" | "plan" | "clear" | "reset";
 
 /** Is told of decisions. Its errors and rejections are ignored. */
 export type DecisionListener = (event: DecisionEvent) => void | Promise<void>;
 
-/** What a limit with a `lease` must not have. */
-export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
-  ? unknown
-  : TConfig extends { lease: object }
-    ? {
-        blockFor?: LeftOut<"a limit with a lease"> | undefined;
-        shards?: 1 | LeftOut<"a limit with a lease"> | undefined;
-        period: number;
-      }
-    : unknown;
-
-/** What a limit with an `onceFor`, or with a list of `blockFor`, must not have. */
-export type FitsOneRow<TConfig> = (TConfig extends { onceFor: number }
-  ? { shards?: 1 | LeftOut<"a limit with onceFor"> | undefined }
-  : unknown) &
-  (TConfig extends { blockFor: readonly number[] }
-    ? { shards?: 1 | LeftOut<"a limit with blockFor"> | undefined }
-    : TConfig extends { forgiveAfter: number }
-      ? { forgiveAfter?: LeftOut<"a limit whose blockFor is no list"> | undefined }
-      : unknown);
-
-/** What a call of a limit must not have: a limit with shards has no row to remember an id beside. */
-export type FitsOnce<TConfig> = TConfig extends { shards: infer TShards }
-  ? TShards extends 1 | undefined
-    ? unknown
-    : { once?: LeftOut<"a limit with shards"> | undefined }
-  : unknown;
-
-/** What does not go with the windows of a time zone, or only with them. */
-export type FitsCalendar<TConfig> = FitsWeek<TConfig> &
-  (TConfig extends { timeZone: string } | { period: "day" | "week" }
-    ? {
-        period: Exclude<RateLimitConfig["period"], number>;
-        /** Only for fixed windows that are of no time zone. */
-        start?: LeftOut<"windows of a time zone"> | undefined;
-        /** Only for fixed windows with `blockFor`. */
-        afterBlock?: "next window" | LeftOut<"windows of a time zone"> | undefined;
-      }
-    : unknown);
-
-type FitsWeek<TConfig> = TConfig extends { weekStart: number } ? { period: "week" } : unknown;
-
-/** What a limit must not have that limits of its kind do not have. */
-export type FitsKind<TConfig> = TConfig extends { kind: infer TKind extends LimitConfig["kind"] }
-  ? {
-      [TOption in Exclude<keyof TConfig, keyof Extract<LimitConfig, { kind: TKind }>>]?:
-        LeftOut<`a limit of kind "${TKind}"`> | undefined;
-    }
-  : unknown;
-
-/** An option that has to be left out. The reason is here for the compiler's message. */
-export interface LeftOut<TOf extends string> {
-  /** Of what it is left out. */
-  leftOutOf: TOf;
-}
+/**
+ * What the config of a limit may be. For one with plans it is no union, because editors find no text for
+ * options in that one. With options that do not go with plans, it is: so the compiler's message names them.
+ */
+type ConfigLike<TConfig> = "plans" extends keyof TConfig
+  ? [keyof TConfig & ("rate" | "capacity" | "maxReserved" | "slots")] extends [never]
+    ? PlannedConfig
+    : LimitConfig | PlannedConfig
+  : LimitConfig | PlannedConfig;
 
 /** The options of `createRateLimiter`. */
-export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction = unknown> {
+export interface RateLimiterOptions<
+  TLimits extends LimitConfigs,
+  TTransaction = unknown,
+  TPlan extends string = string,
+> {
   /** Where the rows are: `prismaStore(prisma)` or `memoryStore()`. */
   store: RateLimitStore<TTransaction>;
+  /**
+   * The names of the plans, such as `["free", "pro"]`. A limit says with `plans` what each of them may do,
+   * and a call says with `plan` which one its key has.
+   * @default none
+   */
+  plans?: readonly TPlan[] | undefined;
+  /**
+   * How long the answer of the `plan` function counts, ms: whole, at least 0. After that time, or after
+   * `planChanged`, the next call of the key asks it again.
+   * @default 60000
+   */
+  planFor?: number | undefined;
   /** The limits by name. Checked at construction. */
   limits: {
     readonly [TName in keyof TLimits]: TLimits[TName] &
-      LimitConfig &
-      FitsKind<TLimits[TName]> &
+      ConfigLike<TLimits[TName]> &
+      FitsKind<TLimits[TName], LimitConfig | PlannedConfig> &
+      FitsPlans<TLimits[TName], NoInfer<TPlan>> &
       FitsLease<TLimits[TName]> &
       FitsOneRow<TLimits[TName]> &
       FitsCalendar<TLimits[TName]>;
   };
   /**
-   * The time, epoch ms.
+   * The time, epoch ms. Fractions are dropped.
    * @default the clock of the store's database, or else `Date.now`
    */
   clock?: () => number;
@@ -155,7 +121,11 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    * @default 2000
    */
   timeout?: number;
-  /** Waits for `acquire`; inject one that goes with `clock` in tests. @default real timers */
+  /**
+   * Waits for `acquire`, and before a hold is ended again after a failure of the store. Inject one that
+   * goes with `clock` in tests.
+   * @default real timers
+   */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /**
    * Sends changes to other processes at once, and receives theirs, for `watch`.
@@ -171,7 +141,7 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   /**
    * How long the ids of calls with `once` are remembered, ms: whole, at least 1. For all limits that do
    * not set it; see `onceFor` of a limit.
-   * @default 24 hours
+   * @default 7 days: longer than services repeat a webhook by themselves
    */
   onceFor?: number | undefined;
   /**
@@ -189,7 +159,7 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    */
   overridesFor?: number | undefined;
   /**
-   * Deletes rows that are full again, now and then: `true`, or how often and with which configs.
+   * Deletes rows that are full again, now and then: `true`, or how often.
    * However many processes there are, only one of them does it per interval. Its timer does not
    * keep the process alive. Its errors reach the `logger`. On Cloudflare Workers it needs
    * `waitUntil`.
@@ -216,6 +186,12 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    * @default console
    */
   logger?: RateLimitLogger | false | undefined;
+  /**
+   * What the errors of denied calls say to people, in words or a language of your own: a
+   * {@link DenialMessage}. `waitInWords` has the words of a wait. It must not throw.
+   * @default 'Rate limit "sendMessage" exceeded. Try again in 6 seconds'
+   */
+  denialMessage?: DenialMessage | undefined;
   /** Called after every decision, for metrics. Its errors and rejections are ignored. */
   onDecision?: DecisionListener;
   /**
@@ -225,6 +201,17 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    * `transaction` and `using` send their statements one by one, and without events.
    */
   onBatch?: (event: BatchEvent) => void | Promise<void>;
+}
+
+/** The `plan` function of a limiter, if it has one. */
+export interface PlanOption<TAnswer, TName extends string = string> {
+  /**
+   * Which plan a key has, such as from the application's own table: asked where a call says none, and for
+   * limits with plans alone. Once per limit and key in `planFor`, by each process. Where it fails, the
+   * answer before counts; without one, the call fails with its error.
+   * @default none: each call says its plan
+   */
+  plan?: ((of: PlanQuestion<TName>) => TAnswer) | undefined;
 }
 
 /** The options that need `overrides: true`. */

@@ -7,7 +7,9 @@ import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
 import { notify } from "../report/notify.js";
 import { createOccasionalWarning } from "../report/occasional-warning.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
+import { earliestByList } from "../store/earliest-by-list.js";
 import type { JoinedStore, RowId } from "../store/store.js";
+import type { Line } from "./line.js";
 import { joinedAnswers, limiterAnswers } from "./answers/answers.js";
 import type { Answers } from "./answers/asked.js";
 import type { WaitingCall } from "./answers/block.js";
@@ -16,22 +18,24 @@ import { RememberedDenials } from "./answers/remembered-denials.js";
 import type { Settings } from "./checked-options.js";
 import { type Context, createChanges, type Environment, type Telling } from "./context.js";
 import { createStoredKey } from "./hash-key.js";
+import { createSharedHolds } from "./holds/shared-holds.js";
 import { createMarkers } from "./markers.js";
+import { AskedPlans } from "./plans/asked-plans.js";
 import { openOverrides } from "./overrides/open-overrides.js";
 import type { OverridesInside } from "./overrides/overrides-inside.js";
-import { createLimitResolver } from "./resolve-limit.js";
+import { createLimitResolver } from "./limit-resolver.js";
 import { createSlots } from "./slots/create-slots.js";
 import { openUsage, type OpenUsage } from "./usage/open-usage.js";
 
 export type Parts = ReturnType<typeof createParts>;
 
 export function createParts(settings: Settings) {
-  const { store, clock, random, channel, configs, slotConfigs, rememberDenials } = settings;
+  const { store, clock, random, channel, configs, slotConfigs, plans, rememberDenials } = settings;
   const { onBatch } = settings;
   if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
   const toStoredKey = createStoredKey(settings.hashKey);
-  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, toStoredKey) : undefined;
-  const resolveTokens = createLimitResolver(configs, toStoredKey, rememberDenials);
+  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, toStoredKey) : undefined;
+  const resolveTokens = createLimitResolver(configs, plans, toStoredKey, rememberDenials);
   const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
   const logger = loggerOf(settings.logger);
   const outage = new OutageLog(logger);
@@ -48,6 +52,7 @@ export function createParts(settings: Settings) {
   const overriding = openOverrides(settings, {
     store,
     configs,
+    plans,
     clock,
     rememberDenials,
     channel,
@@ -55,15 +60,20 @@ export function createParts(settings: Settings) {
     bound,
     resolve: resolveOwn,
     published: () => changes.tell(OVERRIDES_NAME, undefined),
-    rowChanged(row) {
-      changed(row);
-      endLeases(row);
-    },
   });
   const resolve: Context["resolve"] =
-    overriding === undefined ? resolveOwn : (name, of) => overriding.resolve(name, of);
-  const environment: Environment = { clock, random, owner: configs };
+    overriding === undefined ? resolveOwn : (...of) => overriding.resolve(...of);
+  const environment: Environment = {
+    clock,
+    random,
+    owner: configs,
+    denialMessage: settings.denialMessage,
+  };
   const markerFor = createMarkers(toStoredKey, settings.onceFor, clock);
+  const warn = createOccasionalWarning(logger);
+  const { resolvePlan: resolver, planFor, timeout } = settings;
+  const asked = resolver && new AskedPlans({ resolver, plans, planFor, timeout, channel, warn });
+  if (asked !== undefined) changes.hearPlans((digest) => asked.changed(digest));
   return {
     settings,
     toStoredKey,
@@ -76,13 +86,15 @@ export function createParts(settings: Settings) {
     overriding,
     resolve,
     leases,
+    lines: requestsOwnIo() ? undefined : new Map<string, Line>(),
     environment,
     denials,
     changed,
     markerFor,
-    warn: createOccasionalWarning(logger),
+    warn,
+    asked,
     endLeases,
-    hasOverrides: overriding !== undefined,
+    hasFixed: overriding !== undefined || plans.hasFixed,
   };
 }
 
@@ -131,13 +143,20 @@ export function usageOf({ settings, environment, logger }: Parts, { ask }: Answe
 
 /** The operations of the limiter itself. */
 export function limiterContext(parts: Parts, answers: Answers, telling: Telling): Context {
-  const { denials, leases } = parts;
+  const { denials, leases, lines } = parts;
   const { bound, settings } = parts;
-  const { store } = settings;
+  const { store, sleep } = settings;
   // The store is asked for it with the first page: it may not be open yet.
   const list: Context["list"] = async (...page) =>
     store.list === undefined ? [] : bound(() => store.list!(...page));
-  return { ...contextOf(parts, answers, telling), list, denials, leases };
+  const earliest: Context["earliest"] = async (...of) =>
+    store.earliest === undefined
+      ? earliestByList(answers.apply, list, ...of)
+      : bound(() => store.earliest!(...of));
+  const shared = requestsOwnIo() ? undefined : createSharedHolds();
+  const pause = (ms: number) => sleep(ms);
+  const own = { list, earliest, shared, denials, leases, lines, pause };
+  return { ...contextOf(parts, answers, telling), ...own };
 }
 
 /** The operations inside a transaction. */
@@ -150,24 +169,30 @@ export function joinedContext(
 ): Context {
   const list: Context["list"] = async (...page) => (await store.list?.(...page)) ?? [];
   const answers = joinedAnswers(store, { ...parts, changed });
-  const context: Context = { ...contextOf(parts, answers, telling), list };
+  const earliest: Context["earliest"] = async (...of) =>
+    store.earliest?.(...of) ?? earliestByList(answers.apply, list, ...of);
+  const context: Context = { ...contextOf(parts, answers, telling), list, earliest };
   return inside === undefined ? context : { ...context, resolve: (...of) => inside.resolve(...of) };
 }
 
 function contextOf(
-  { resolve, markerFor, warn, settings: { onceFor, timeout } }: Parts,
+  { resolve, markerFor, warn, settings: { onceFor, timeout, plans } }: Parts,
   answers: Answers,
   telling: Telling,
-): Omit<Context, "list"> {
+): Omit<Context, "list" | "earliest"> {
   return {
     ...answers,
     ...telling,
     resolve,
+    plans,
     markerFor,
     onceFor,
     timeout,
     warn,
+    shared: undefined,
     denials: undefined,
     leases: undefined,
+    lines: undefined,
+    pause: undefined,
   };
 }

@@ -7,10 +7,9 @@ import type { ChangeListener } from "../changes/change-channel.js";
 import type { TransactionOptions } from "../store/store.js";
 import type {
   AcquireOptions,
-  ChangeConfigOptions,
+  CallArgs,
   ChargeOptions,
   ChargeResult,
-  ConfigsUnlessNamed,
   KeyOptions,
   KnownItemOf,
   LimitAllItem,
@@ -18,17 +17,20 @@ import type {
   LimitAllOptions,
   LimitAllResult,
   LimitConfigs,
-  LimitName,
   LimitOptions,
   LimitValue,
   ObserveOptions,
+  NameWith,
+  ShownItemOf,
+  PlanOptions,
   ObserveResult,
+  OwnConfig,
   RefillingName,
   RefundOptions,
   SettleResult,
   SlotsName,
   TokensName,
-  WithConfig,
+  ValueOptions,
 } from "./call-options.js";
 import type {
   CreditOptions,
@@ -38,8 +40,24 @@ import type {
   LimitFirstOptions,
   LimitFirstResult,
 } from "./limit-first-options.js";
-import type { HoldOptions, OpenHold, ReleaseResult, SettledHold } from "./holds/hold-options.js";
-import type { DecisionListener, FitsOnce, PruneOptions } from "./limiter-options.js";
+import type {
+  HeldBucket,
+  HoldOptions,
+  OpenHold,
+  ReleaseResult,
+  SettledHold,
+} from "./holds/hold-options.js";
+import type { FitsOnce } from "./fits-config.js";
+import type { DecisionListener } from "./limiter-options.js";
+import type {
+  MaySayPlan,
+  PlanArgs,
+  PlanBy,
+  PlanName,
+  PlanOfList,
+  PlanTable,
+  SaysPlan,
+} from "./plans/plan-types.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
 import type { EnterOptions, EnterResult } from "./slots/enter-options.js";
 import type { UsageName, UsageOptions, UsageReport } from "./usage/usage-types.js";
@@ -50,13 +68,15 @@ import type { UsageName, UsageOptions, UsageReport } from "./usage/usage-types.j
  * `RateLimitStoreError` when the store fails. Neither consumes tokens, with one exception: a write
  * may have taken effect although its answer was lost.
  *
- * Each method has two overloads: any name with a `config`, and the limiter's own names. The own
- * names come last, because the compiler reports the error of the last overload: it quotes a
- * misspelt name.
+ * A method takes the limiter's own names, and any name with a `config`. It has one signature for both:
+ * of two overloads, editors show the error of each, and the first one is about a missing `config`.
+ * `limitAll` has two, because the names of a list depend on a config each. There, the own names come
+ * last, because the compiler reports the error of the last overload.
  */
 export interface RateLimitOperations<
   TLimits extends LimitConfigs,
   TTokens extends string = TokensName<TLimits>,
+  TBy extends PlanBy = "call",
 > {
   /**
    * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
@@ -66,17 +86,15 @@ export interface RateLimitOperations<
    * const { ok, retryAfter } = await limiter.limit("sendMessage", { key: userId });
    * if (!ok) console.log(`Try again in ${retryAfter} ms`);
    */
-  limit(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<LimitOptions, keyof TLimits & string>,
-  ): Promise<RateLimitResult>;
-  /**
-   * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
-   * (`blockFor`).
-   */
-  limit<TName extends TTokens>(
+  limit<TName extends NameWith<TTokens, TConfig>, const TConfig = undefined>(
     name: TName,
-    options?: LimitOptions & FitsOnce<TLimits[TName & keyof TLimits]>,
+    ...[options]: CallArgs<
+      TLimits,
+      TName,
+      TConfig,
+      TBy,
+      LimitOptions & FitsOnce<TLimits[TName & keyof TLimits]>
+    >
   ): Promise<RateLimitResult>;
 
   /**
@@ -85,14 +103,15 @@ export interface RateLimitOperations<
    * @example
    * const { ok } = await limiter.check("sendMessage", { key: userId });
    */
-  check(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<LimitOptions, keyof TLimits & string>,
-  ): Promise<RateLimitResult>;
-  /** The answer that `limit` would give. Consumes nothing. */
-  check<TName extends keyof TLimits & string>(
+  check<TName extends NameWith<keyof TLimits & string, TConfig>, const TConfig = undefined>(
     name: TName,
-    options?: LimitOptions & FitsOnce<TLimits[TName]>,
+    ...[options]: CallArgs<
+      TLimits,
+      TName,
+      TConfig,
+      TBy,
+      LimitOptions & FitsOnce<TLimits[TName & keyof TLimits]>
+    >
   ): Promise<RateLimitResult>;
 
   /**
@@ -105,11 +124,11 @@ export interface RateLimitOperations<
    * ]);
    */
   limitAll(
-    items: readonly LimitAllItemOf<TLimits, TTokens>[],
+    items: readonly LimitAllItemOf<TLimits, TTokens, TBy>[],
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
   limitAll(
-    items: readonly KnownItemOf<TTokens>[],
+    items: readonly KnownItemOf<TLimits, TTokens, TBy>[],
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
 
@@ -125,13 +144,15 @@ export interface RateLimitOperations<
    * if (result.ok) console.log(`paid by ${result.paid[0]?.name}`);
    */
   limitFirst<TName extends keyof TLimits & string>(
-    items: readonly (TName | (LimitFirstItem & { name: TName }))[],
-    options?: LimitFirstOptions & { split?: false | undefined },
+    items: readonly (TName | (LimitFirstItem & { name: TName; plan?: PlanName<TLimits> }))[],
+    ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions & { split?: false | undefined }>
   ): Promise<LimitFirstResult<TName>>;
   /** Each limit gives what it has, in order, until the call has its tokens: all, or none. */
   limitFirst<TName extends keyof TLimits & string>(
-    items: readonly (TName | (LimitFirstItem & { name: TName; count?: undefined }))[],
-    options: LimitFirstOptions,
+    items: readonly (
+      TName | (LimitFirstItem & { name: TName; count?: undefined; plan?: PlanName<TLimits> })
+    )[],
+    ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions>
   ): Promise<LimitFirstResult<TName>>;
 
   /**
@@ -154,14 +175,15 @@ export interface RateLimitOperations<
    * @example
    * await limiter.charge("llmTokens", { key: userId, count: 1_200 });
    */
-  charge(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<ChargeOptions, keyof TLimits & string>,
-  ): Promise<ChargeResult>;
-  /** Records use that has happened: takes the tokens whatever is left, into debt. */
-  charge<TName extends TTokens>(
+  charge<TName extends NameWith<TTokens, TConfig>, const TConfig = undefined>(
     name: TName,
-    options?: ChargeOptions & FitsOnce<TLimits[TName & keyof TLimits]>,
+    ...[options]: CallArgs<
+      TLimits,
+      TName,
+      TConfig,
+      TBy,
+      ChargeOptions & FitsOnce<TLimits[TName & keyof TLimits]>
+    >
   ): Promise<ChargeResult>;
 
   /**
@@ -175,7 +197,8 @@ export interface RateLimitOperations<
    * limiter.
    *
    * After a `RateLimitStoreError`, a second call charges the difference again, and gives nothing
-   * back again, because the first one may have taken effect.
+   * back again, because the first one may have taken effect. The result of a call that was repeated
+   * settles nothing, also where the first call holds its tokens.
    *
    * Of `limitFirst`, what was paid last goes back first. What was used beyond the estimate is charged
    * to the first of its limits. Each limit gets its part by a decision of its own.
@@ -199,21 +222,27 @@ export interface RateLimitOperations<
    * used beyond it, also into debt. Of any number of calls, one settles it; the others change
    * nothing and say how it has ended. A hold that has lapsed is over: see `then` of `hold`, and `charge`
    * what was used after it was given back. Where nothing was used, the id is forgotten, as by
-   * `release`. Rejects with a `RateLimitConfigError` for a limit without `holds`.
+   * `release`. Rejects with a `RateLimitConfigError` for a limit without `holds`. After a failure of the
+   * store, it is tried again for some 10 s.
    *
-   * @param names the limit; those of a call of `limitFirst`, in their order.
+   * A hold is settled whole. Where the call took from several limits, name all that hold: with some
+   * of them, it rejects with a `RateLimitInputError`, and changes nothing.
+   *
+   * @param names the limit; of `limitAll` and `limitFirst`, the limits in their order, those with another
+   * key as `{ name, key }`.
    * @param options the key and the id of the call, and its `config` if it had one.
-   * @param actual tokens that were used: finite and at least 0. Missing or NaN, as a provider may report
-   * it, settles the hold as it was estimated.
+   * @param actual tokens that were used: finite and at least 0. Of `limitFirst`, of all limits together.
+   * Of `limitAll`, of each of them, or an object of counts by name. Missing or NaN, as a provider may
+   * report it, settles the hold as it was estimated.
    *
    * @example
    * const hold = { key: userId, once: jobId };
    * const { settled } = await limiter.settle("llmTokens", hold, await runModel());
    */
   settle(
-    names: TTokens | readonly TTokens[],
-    options: HoldOptions,
-    actual: number | null | undefined,
+    names: TTokens | readonly (TTokens | HeldBucket<TTokens>)[],
+    options: HoldOptions & MaySayPlan<TLimits>,
+    actual: number | null | undefined | { readonly [TName in TTokens]?: number | null | undefined },
   ): Promise<SettledHold>;
 
   /**
@@ -223,7 +252,10 @@ export interface RateLimitOperations<
    * @example
    * await limiter.release("llmTokens", { key: userId, once: jobId });
    */
-  release(names: TTokens | readonly TTokens[], options: HoldOptions): Promise<ReleaseResult>;
+  release(
+    names: TTokens | readonly (TTokens | HeldBucket<TTokens>)[],
+    options: HoldOptions & MaySayPlan<TLimits>,
+  ): Promise<ReleaseResult>;
 
   /**
    * Fills the bucket and forgets its reservations.
@@ -231,37 +263,23 @@ export interface RateLimitOperations<
    * @example
    * await limiter.reset("sendMessage", { key: userId });
    */
-  reset(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<KeyOptions, keyof TLimits & string>,
+  reset<const TConfig = undefined>(
+    name: NameWith<keyof TLimits & string, TConfig>,
+    options?: KeyOptions & OwnConfig<TConfig> & MaySayPlan<TLimits>,
   ): Promise<void>;
-  /** Fills the bucket and forgets its reservations. */
-  reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
 
   /**
-   * A change of plan: what was used by the config `from` stays used by the config `to`. 5 used of 5 a
-   * day are 45 left of 50 a day, at once. What does not fit is owed: 20 used of 50 are a debt of 15 of
-   * 5, as far as the `maxReserved` of `to` allows one. Resolves with the tokens that are left. It
-   * changes the row, and not what later calls are charged by: their `config` is up to the caller.
-   * Call it once per change, in the transaction that changes the plan: a second call takes the level
-   * for what is left of `from`. Rejects with a `RateLimitConfigError` for credits.
+   * Tells open pages that the plan of a key has changed, in this process and, by the channel, in all
+   * others: their streams ask at once which limits the key has now. Nothing else needs it. What was used
+   * is the same under every config, so calls by the new plan have what it leaves from the first one on,
+   * and a late call by the old plan takes nothing away. It may be called any number of times. Throws
+   * `RateLimitInputError` for a key that is not valid.
    *
    * @example
-   * const plans = {
-   *   free: { kind: "fixed window", rate: 5, period: DAY },
-   *   pro: { kind: "fixed window", rate: 50, period: DAY },
-   * } as const;
-   * await limiter.changeConfig("plan", { key: userId, from: plans.free, to: plans.pro });
+   * await savePlan(userId, "pro"); // in your own table
+   * limiter.planChanged(userId);
    */
-  changeConfig(
-    name: LimitName<RefillingName<TLimits>>,
-    options: ChangeConfigOptions & ConfigsUnlessNamed<RefillingName<TLimits>>,
-  ): Promise<{ value: number }>;
-  /** A change of plan: what was used by the config `from` stays used by the config `to`. */
-  changeConfig(
-    name: RefillingName<TLimits>,
-    options: ChangeConfigOptions,
-  ): Promise<{ value: number }>;
+  planChanged(key: string): void;
 
   /**
    * What a provider says about its own limit, such as in the header fields of its answers: lowers the
@@ -276,12 +294,10 @@ export interface RateLimitOperations<
    * const remaining = Number(response.headers.get("x-ratelimit-remaining"));
    * await limiter.observe("llmTokens", { key: userId, remaining });
    */
-  observe(
-    name: LimitName<RefillingName<TLimits>>,
-    options: WithConfig<ObserveOptions, RefillingName<TLimits>>,
+  observe<const TConfig = undefined>(
+    name: NameWith<RefillingName<TLimits>, TConfig>,
+    options: ObserveOptions & OwnConfig<TConfig> & MaySayPlan<TLimits>,
   ): Promise<ObserveResult>;
-  /** What a provider says about its own limit: lowers the limit to it, and never raises it. */
-  observe(name: RefillingName<TLimits>, options: ObserveOptions): Promise<ObserveResult>;
 
   /**
    * Gives tokens back, up to the capacity. Resolves with the tokens that the rows concerned then
@@ -290,23 +306,24 @@ export interface RateLimitOperations<
    * through than the limit allows. Rejects with a `RateLimitInputError` for a result of another
    * limiter, name or key.
    *
+   * With the result of `limitFirst` in place of a name, at most those tokens come back that its call
+   * keeps. What was paid last goes back first. `value` is their number; of a limit that refills, some
+   * may have been replaced since.
+   *
+   * @param of the name of the limit, or the result of `limitFirst`.
+   *
    * @example
    * const result = await limiter.limit("sendMessage", { key: userId });
    * const isSent = result.ok && (await send());
    * if (!isSent) await limiter.refund("sendMessage", { key: userId, result });
    */
-  refund(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<RefundOptions, keyof TLimits & string>,
+  refund<TOf extends NameWith<TTokens, TConfig> | LimitFirstResult, const TConfig = undefined>(
+    of: TOf,
+    options?: RefundOptions &
+      OwnConfig<TConfig> &
+      MaySayPlan<TLimits> &
+      (TOf extends string ? unknown : CountAlone),
   ): Promise<{ value: number }>;
-  /** Gives tokens back, up to the capacity. Pass the `result` of the call that took them. */
-  refund(name: TTokens, options?: RefundOptions): Promise<{ value: number }>;
-
-  /**
-   * Gives tokens of a call of `limitFirst` back, at most those that it keeps. What was paid last goes
-   * back first. `value` is their number; of a limit that refills, some may have been replaced since.
-   */
-  refund(result: LimitFirstResult, options?: { count?: number }): Promise<{ value: number }>;
 
   /**
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
@@ -316,18 +333,24 @@ export interface RateLimitOperations<
    * const { value, config } = await limiter.getValue("sendMessage", { key: userId });
    * console.log(`${Math.floor(value)} of ${config.capacity ?? config.rate} left`);
    */
-  getValue(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<KeyOptions, keyof TLimits & string>,
+  getValue<TName extends NameWith<keyof TLimits & string, TConfig>, const TConfig = undefined>(
+    name: TName,
+    ...[options]: CallArgs<TLimits, TName, TConfig, TBy, ValueOptions>
   ): Promise<LimitValue>;
-  /** The tokens held now, summed over all shards. */
-  getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
+}
+
+/** What goes with a result of `limitFirst`, which says the rest itself. */
+interface CountAlone {
+  key?: undefined;
+  result?: undefined;
+  config?: undefined;
 }
 
 /** The operations inside a transaction. */
 export interface JoinedOperations<
   TLimits extends LimitConfigs,
-> extends RateLimitOperations<TLimits> {
+  TBy extends PlanBy = "call",
+> extends RateLimitOperations<TLimits, TokensName<TLimits>, TBy> {
   /**
    * Overrides that change with the transaction: with its tokens, and with the application's own rows.
    * Later calls of the transaction go by them at once, and others from the commit on. After
@@ -336,18 +359,24 @@ export interface JoinedOperations<
    * for five seconds, and tells the others when it has seen it. After that, each process obeys within
    * `overridesFor`.
    */
-  readonly overrides: RateLimitOverrides<keyof TLimits & string>;
+  readonly overrides: RateLimitOverrides<keyof TLimits & string, PlanName<TLimits>>;
 }
 
 /** The options of `enter`, with the names of a limiter. */
-export type EnterOptionsOf<TLimits> = Omit<EnterOptions, "with"> & {
-  with?: readonly LimitAllItemOf<TLimits>[] | undefined;
+export type EnterOptionsOf<TLimits, TBy extends PlanBy = "call"> = Omit<EnterOptions, "with"> & {
+  with?: readonly LimitAllItemOf<TLimits, TokensName<TLimits>, TBy>[] | undefined;
 };
 
 /** The options of `list`. */
 export interface ListOptions {
   /** The limit's config, if the limiter does not know the limit, or another one than it has. */
   config?: RateLimitConfig | undefined;
+  /**
+   * The plan by which the items are shown, of a limit with plans.
+   * @default that of each key, where the limiter's `plan` says it and keys are not hashed; else the
+   * largest one
+   */
+  plan?: string | undefined;
   /** The `next` of the page before. @default the first page */
   after?: string | undefined;
   /** Items per page: whole, 1 to 1,000. @default 100 */
@@ -380,6 +409,8 @@ export interface LimitItem extends LimitValue {
   now: number;
   /** With `denied`: whole ms until a call for one token would pass; 8e15 for never. */
   retryAfter?: number;
+  /** The plan by which it is shown; absent where it is not known. */
+  plan?: string;
   /** The override of this key that is in force; absent where there is none, as without `overrides`. */
   override?: RateLimitOverride;
 }
@@ -388,7 +419,8 @@ export interface LimitItem extends LimitValue {
 export interface RateLimiter<
   TLimits extends LimitConfigs = LimitConfigs,
   TTransaction = unknown,
-> extends RateLimitOperations<TLimits> {
+  TBy extends PlanBy = "call",
+> extends RateLimitOperations<TLimits, TokensName<TLimits>, TBy> {
   /**
    * The configs of the limits, by name.
    *
@@ -396,6 +428,14 @@ export interface RateLimiter<
    * const names = Object.keys(limiter.limits);
    */
   readonly limits: Readonly<TLimits>;
+  /**
+   * What each plan may do of the limits that have plans, for a page of prices. Plain JSON; empty without
+   * plans.
+   *
+   * @example
+   * const { rate } = limiter.plans.pro.pictures;
+   */
+  readonly plans: PlanTable<TLimits>;
   /**
    * The time by which this limiter decides, epoch ms.
    *
@@ -406,20 +446,18 @@ export interface RateLimiter<
   readonly clock: () => number;
 
   /**
-   * Reserves tokens, waits until the work may be done, and resolves. Rejects with a
-   * `RateLimitError` when the wait would be longer than `maxWait`, and with the signal's reason
-   * when the signal is aborted.
+   * Waits for its turn among the calls of this process, reserves tokens, and resolves when the work may
+   * be done. A call that leaves the line has cost nothing. Rejects with a `RateLimitError` when the wait
+   * would be longer than `maxWait`, and with the signal's reason when the signal is aborted.
    *
    * @example
    * await limiter.acquire("sendMessage", { key: userId, maxWait: 5_000 });
    * await send();
    */
-  acquire(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<AcquireOptions, keyof TLimits & string>,
+  acquire<TName extends NameWith<TokensName<TLimits>, TConfig>, const TConfig = undefined>(
+    name: TName,
+    ...[options]: CallArgs<TLimits, TName, TConfig, TBy, AcquireOptions>
   ): Promise<RateLimitResult>;
-  /** Reserves tokens, waits until the work may be done, and resolves. */
-  acquire(name: TokensName<TLimits>, options?: AcquireOptions): Promise<RateLimitResult>;
 
   /**
    * Takes one of the slots of a limit of `kind: "concurrency"`, until the result's `release`, and with
@@ -432,7 +470,15 @@ export interface RateLimiter<
    * await using slot = await limiter.enter("generations", { key: userId, maxWait: 5_000 });
    * if (slot.ok) await runModel(); // the slot is free again at the end of the block
    */
-  enter(name: SlotsName<TLimits>, options?: EnterOptionsOf<TLimits>): Promise<EnterResult>;
+  enter<TName extends SlotsName<TLimits>>(
+    name: TName,
+    ...[options]: PlanArgs<
+      TLimits[TName],
+      undefined,
+      TBy,
+      EnterOptionsOf<TLimits, TBy> & SaysPlan<TLimits[TName], undefined, TBy>
+    >
+  ): Promise<EnterResult>;
 
   /**
    * Runs `run` in a Serializable transaction of the database. The tokens that it takes and the data
@@ -448,7 +494,7 @@ export interface RateLimiter<
    * });
    */
   transaction<TResult>(
-    run: (scope: JoinedOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
+    run: (scope: JoinedOperations<TLimits, TBy> & { tx: TTransaction }) => Promise<TResult>,
     options?: TransactionOptions,
   ): Promise<TResult>;
 
@@ -462,7 +508,7 @@ export interface RateLimiter<
    *   await tx.message.create({ data: { visitor: userId, text } });
    * });
    */
-  using(tx: TTransaction): JoinedOperations<TLimits>;
+  using(tx: TTransaction): JoinedOperations<TLimits, TBy>;
 
   /**
    * Changes limits at run time, for all processes. Needs `overrides: true`; without it, every method
@@ -473,15 +519,16 @@ export interface RateLimiter<
    * await limiter.overrides.set("sendMessage", { key: userId, blocked: true, until });
    * await limiter.overrides.clear("sendMessage", { key: userId });
    */
-  readonly overrides: RateLimitOverrides<keyof TLimits & string>;
+  readonly overrides: RateLimitOverrides<keyof TLimits & string, PlanName<TLimits>>;
 
   /**
-   * Deletes rows that are full again. Resolves with their number. Run it regularly.
+   * Deletes rows that are full again by the limit's own config, by each of its plans, and by its
+   * overrides. Resolves with their number. Run it regularly.
    *
    * @example
    * const deleted = await limiter.prune();
    */
-  prune(options?: PruneOptions): Promise<number>;
+  prune(): Promise<number>;
 
   /**
    * Deletes the rows of a key under all names, also those that this limiter does not know, and
@@ -508,12 +555,10 @@ export interface RateLimiter<
    * const { items, next } = await limiter.list("sendMessage");
    * for (const { key, value } of items) console.log(key, value);
    */
-  list(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<ListOptions, keyof TLimits & string>,
+  list<const TConfig = undefined>(
+    name: NameWith<keyof TLimits & string, TConfig>,
+    options?: ListOptions & OwnConfig<TConfig>,
   ): Promise<LimitPage>;
-  /** A page of the buckets of a limit, for an administrator's view. */
-  list(name: keyof TLimits & string, options?: ListOptions): Promise<LimitPage>;
 
   /**
    * The open holds of a key: those that nothing has settled, and that no call has found lapsed. The
@@ -535,12 +580,10 @@ export interface RateLimiter<
    * const from = Date.now() - 30 * DAY;
    * const { total } = await limiter.usage("llmTokens", { key: userId, from, to: Date.now() });
    */
-  usage(
-    name: LimitName<UsageName<TLimits>>,
-    options: WithConfig<UsageOptions, UsageName<TLimits>>,
+  usage<const TConfig = undefined>(
+    name: NameWith<UsageName<TLimits>, TConfig>,
+    options: UsageOptions & OwnConfig<TConfig>,
   ): Promise<UsageReport>;
-  /** Who used how much of a limit with `usage`, of a key or of all keys together. */
-  usage(name: UsageName<TLimits>, options: UsageOptions): Promise<UsageReport>;
 
   /**
    * Writes the usage that this process has counted. Call it before a process ends by a signal: one that
@@ -563,22 +606,20 @@ export interface RateLimiter<
    * @example
    * const { rate, period } = limiter.configOf("sendMessage", { key: userId });
    */
-  configOf(
-    name: LimitName<keyof TLimits & string>,
-    options: WithConfig<KeyOptions, keyof TLimits & string>,
+  configOf<const TConfig = undefined>(
+    name: NameWith<keyof TLimits & string, TConfig>,
+    options?: KeyOptions & PlanOptions & OwnConfig<TConfig>,
   ): ShownConfig;
-  /** The config by which a call with this key is decided, with `start` filled in. */
-  configOf(name: keyof TLimits & string, options?: KeyOptions): ShownConfig;
 
   /**
-   * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`
-   * are the row's own, so that what a client predicts is exactly what the server decides.
+   * The states of several limits in one round trip, for clients to calculate with. `value` and `used`
+   * are those of the row's own instant, `ts`. So what a client predicts is exactly what the server decides.
    *
    * @example
    * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);
    */
   snapshots<TName extends keyof TLimits & string>(
-    items: readonly (KeyOptions & { name: TName })[],
+    items: readonly ShownItemOf<TLimits, TName, TBy>[],
   ): Promise<RateLimitSnapshot<TName>[]>;
 
   /**
@@ -605,12 +646,12 @@ export interface RateLimiter<
 
 /** A limiter with names that are only known at run time, for the package's own generic code. */
 export interface UntypedRateLimiter extends UntypedOperations {
-  enter(name: string, options?: EnterOptions): Promise<EnterResult>;
+  enter(name: string, options?: EnterOptions & PlanOptions): Promise<EnterResult>;
   readonly limits: LimitConfigs;
   readonly clock: () => number;
-  check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
-  reset(name: string, options?: KeyOptions): Promise<void>;
-  configOf(name: string, options?: KeyOptions): ShownConfig;
+  check(name: string, options?: LimitOptions & PlanOptions): Promise<RateLimitResult>;
+  reset(name: string, options?: KeyOptions & PlanOptions): Promise<void>;
+  configOf(name: string, options?: KeyOptions & PlanOptions): ShownConfig;
   transaction<TResult>(
     run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
   ): Promise<TResult>;
@@ -622,9 +663,12 @@ export interface UntypedOperations {
     actual: number | null | undefined,
   ): Promise<SettleResult>;
   limitFirst(
-    items: readonly (string | LimitFirstItem)[],
-    options?: LimitFirstOptions,
+    items: readonly (string | (LimitFirstItem & PlanOptions))[],
+    options?: LimitFirstOptions & PlanOptions,
   ): Promise<LimitFirstResult>;
-  limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
-  limitAll(items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
+  limit(name: string, options?: LimitOptions & PlanOptions): Promise<RateLimitResult>;
+  limitAll(
+    items: readonly (LimitAllItem & PlanOptions)[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
 }

@@ -9,7 +9,7 @@ import { waitUntil } from "./overrides/override-rule.js";
 import {
   cursorOf,
   keyOfCursor,
-  limitOf,
+  limitsOf,
   type ListContext,
   listKeys,
   readItems,
@@ -20,6 +20,7 @@ import type { OverriddenAnswer } from "./resolve-limit.js";
 interface DeniedOptions {
   config: Bucket;
   inline: Bucket | undefined;
+  plan: string | undefined;
   after: string | undefined;
   count: number;
 }
@@ -92,7 +93,7 @@ async function deniedItems(
   keys: readonly string[],
   options: DeniedOptions,
 ): Promise<LimitItem[]> {
-  const limits = keys.map((key) => limitOf(context, name, key, options));
+  const limits = await limitsOf(context, name, keys, options);
   const items = await readItems(context, limits);
   return items.flatMap((item, i) => {
     const retryAfter = waitForOne(limits[i]!.answer, item);

@@ -8,7 +8,10 @@ import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../store/sto
 import type { Context } from "./context.js";
 import type { LimitItem } from "./limiter-types.js";
 import type { Overriding } from "./overrides/open-overrides.js";
-import { heldIn, readState } from "./read.js";
+import { heldIn, readLimits } from "./read.js";
+import type { AskedPlans } from "./plans/asked-plans.js";
+import type { PlanTable } from "./plans/plan-table.js";
+import { ofPlan } from "./limit-resolver.js";
 import { type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
 import type { Slots } from "./slots/create-slots.js";
 import { unsupported } from "./unsupported.js";
@@ -19,10 +22,13 @@ export const MAX_ROWS = 2000;
 export interface ListContext {
   store: RateLimitStore;
   configs: ReadonlyMap<string, Bucket>;
+  plans: PlanTable;
+  /** Who says the plans of keys; absent without a `plan` function, and where keys are hashed. */
+  planOf?: Pick<AskedPlans, "of"> | undefined;
   /** The limits of slots, if there are any. */
   slots: Slots | undefined;
   clock(): number;
-  executor: Pick<Context, "apply">;
+  executor: Context;
   leases: Context["leases"];
   /** Absent without overrides. */
   overriding?: Pick<Overriding, "applied" | "blockedKeys"> | undefined;
@@ -33,18 +39,40 @@ export interface ListContext {
 interface Configs {
   config: Bucket;
   inline?: Bucket | undefined;
+  plan?: string | undefined;
 }
 
 /** Not from the cache of resolved limits: a list of many keys would replace those in use. */
 export function limitOf(
-  { overriding }: Pick<ListContext, "overriding">,
+  { overriding, plans }: Pick<ListContext, "overriding" | "plans">,
   name: string,
   stored: string,
-  { config, inline }: Configs,
+  { config, inline, plan }: Configs,
 ): ResolvedLimit {
   const key = stored === "" ? undefined : stored;
-  const limit = resolveLimit(name, key, key, config);
-  return overriding?.applied(limit, inline) ?? limit;
+  const limit =
+    plan === undefined
+      ? resolveLimit(name, key, key, config)
+      : ofPlan(name, key, key, config, 0, plan, plans.entry(name, plan));
+  return overriding?.applied(limit, { config: inline, plan }) ?? limit;
+}
+
+/** Each key by the plan that it has, where the limiter knows it, and no other one is asked for. */
+export async function limitsOf(
+  context: ListContext,
+  name: string,
+  keys: readonly string[],
+  configs: Configs,
+): Promise<ResolvedLimit[]> {
+  const { planOf, plans } = context;
+  const isAsked = configs.inline === undefined && configs.plan === undefined && plans.has(name);
+  if (planOf === undefined || !isAsked) {
+    return keys.map((key) => limitOf(context, name, key, configs));
+  }
+  const found = await Promise.all(
+    keys.map(async (key) => planOf.of(name, key === "" ? undefined : key)),
+  );
+  return keys.map((key, i) => limitOf(context, name, key, { ...configs, plan: found[i] }));
 }
 
 /** The first `count` stored keys after `last` that have rows; `""` is the shared bucket. */
@@ -69,7 +97,7 @@ export async function listKeys(
 }
 
 export async function readItems(
-  { clock, executor, leases }: Pick<ListContext, "clock" | "executor" | "leases">,
+  { executor }: Pick<ListContext, "executor">,
   limits: readonly ResolvedLimit[],
 ): Promise<LimitItem[]> {
   const items: LimitItem[] = [];
@@ -78,13 +106,15 @@ export async function readItems(
   const perTrip = Math.max(1, Math.floor(MAX_ROWS / shards));
   for (let from = 0; from < limits.length; from += perTrip) {
     const some = limits.slice(from, from + perTrip);
-    const states = await executor.apply(some.map((limit) => readState(limit, { clock }, leases)));
-    for (const [i, { now, ...state }] of states.entries()) {
-      const { key, config, override } = some[i]!;
+    const reads = await readLimits(executor, some);
+    for (const [i, { state: read }] of reads.entries()) {
+      const { now, ...state } = read;
+      const { key, config, plan, override } = some[i]!;
       const { value, ts } = calculateRateLimit(state, config, now);
-      const shown = shownConfig(config, value, now);
+      const shown = shownConfig(config, value, now, ts);
       const held = heldIn(state);
-      items.push({ key, value, ts, config: shown, now, ...held, ...(override && { override }) });
+      const by = { ...(plan !== undefined && { plan }), ...(override && { override }) };
+      items.push({ key, value, ts, config: shown, now, ...held, ...by });
     }
   }
   return items;

@@ -7,7 +7,7 @@ import { listDenied } from "./list-denied.js";
 import {
   cursorOf,
   keyOfCursor,
-  limitOf,
+  limitsOf,
   type ListContext,
   listKeys,
   readItems,
@@ -26,7 +26,8 @@ export async function list(
   options: ListOptions = {},
 ): Promise<LimitPage> {
   rejectUnknownOptions(options, LIST_OPTIONS, "list()");
-  const { config: inline, after, count = DEFAULT_COUNT, denied = false } = options;
+  const { config: inline, plan, after, count = DEFAULT_COUNT, denied = false } = options;
+  if (plan !== undefined) context.plans.idOf(name, plan);
   const config = context.slots?.get(name) ?? configOf(context.configs, name, inline);
   const isSlots = config.kind === "concurrency";
   if (isSlots && (inline !== undefined || denied)) throw noTokens(name);
@@ -34,13 +35,13 @@ export async function list(
     throw new RateLimitConfigError("count", count, `a whole number from 1 to ${MAX_COUNT}`);
   }
   if (typeof denied !== "boolean") throw new RateLimitConfigError("denied", denied, "a boolean");
-  if (denied && !isSlots) return listDenied(context, name, { config, inline, after, count });
+  if (denied && !isSlots) return listDenied(context, name, { config, inline, plan, after, count });
   const last = after === undefined ? undefined : keyOfCursor(after);
   // One more than the page has, to learn whether there is another page.
   const keys = await listKeys(context, name, last, count + 1, rowsPerKey(config));
   const shown = keys.slice(0, count);
   const next = keys.length > count ? cursorOf(shown.at(-1)!) : undefined;
   if (isSlots) return { items: await readSlotItems(context, name, shown, config), next };
-  const limits = shown.map((key) => limitOf(context, name, key, { config, inline }));
+  const limits = await limitsOf(context, name, shown, { config, inline, plan });
   return { items: await readItems(context, limits), next };
 }

@@ -2,28 +2,24 @@
  * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
-import { heldAt, type RateLimitState } from "../../core/calculate.js";
+import { usedAt } from "../../core/rows/reading.js";
+import type { Row } from "../../core/rows/row.js";
 import type { Bucket } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { holdOf, isLapsed } from "../../core/rows/hold.js";
+import { rowOf } from "../../core/rows/bucket.js";
 import { answerAgain, markerOf, wasCharged } from "../../core/rows/marker.js";
 import type { RowId } from "../store/store.js";
 import type { Claim, Draft } from "./draft.js";
-import { endHold, LAPSE, rowsOfHold, writeHold } from "./holds/end-hold.js";
-import type { HoldRequest } from "./holds/hold-options.js";
+import { endHold, LAPSE, rowsOfHold } from "./holds/end-hold.js";
 import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
-/**
- * The claim, if its id was not charged before. If it was, the answer of then.
- *
- * @param hold holds its tokens under the id.
- */
+/** The claim, if its id was not charged before. If it was, the answer of then. */
 export function once<TAnswer extends RateLimitResult | undefined>(
   claim: Claim<TAnswer>,
   limit: ResolvedLimit,
   marker: Marker,
-  hold?: HoldRequest,
 ): Claim<TAnswer | RateLimitResult> {
   return {
     rows: [...claim.rows, marker.row, ...rowsOfHold(limit, marker)],
@@ -38,8 +34,7 @@ export function once<TAnswer extends RateLimitResult | undefined>(
       const result = claim.attempt(draft, now);
       // A denial that closes the bucket leaves no marker, and neither does a call that takes nothing.
       if (!result?.ok || draft.writes === before) return result;
-      draft.write(marker.row, markerOf(result, now));
-      if (hold !== undefined) writeHold(draft, limit, marker, hold, now);
+      draft.write(marker.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));
       return result;
     },
   };
@@ -47,7 +42,7 @@ export function once<TAnswer extends RateLimitResult | undefined>(
 
 /** What says that an id was charged, and the bucket that it was charged to. */
 export interface Charged {
-  readonly marker: RateLimitState;
+  readonly marker: Row;
   readonly row: RowId;
   readonly part: Bucket;
 }
@@ -71,7 +66,8 @@ export function chargedBefore(
   if (!isKnown || isGivenBack) return undefined;
   const [row] = limit.rows;
   const { part } = limit;
-  return { marker: known ?? heldAt(draft.peek(row), part, now), row, part };
+  const { used, ts } = usedAt(draft.peek(row), part, now);
+  return { marker: known ?? markerOf(rowOf(part, used, ts), part, now), row, part };
 }
 
 function isOpen(draft: Draft, { hold }: Marker, now: number): boolean {

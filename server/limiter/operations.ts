@@ -1,9 +1,7 @@
 /** The operations of a limiter, on anything that executes decisions: a store, or a transaction. */
 import type { RateLimitResult } from "../../core/decide.js";
 import type { Known } from "./answers/known.js";
-import { changeConfig } from "./change-config.js";
 import type {
-  ChangeConfigOptions,
   ChargeOptions,
   KeyOptions,
   LimitAllItem,
@@ -11,9 +9,11 @@ import type {
   LimitOptions,
   ObserveOptions,
   RefundOptions,
+  ValueOptions,
 } from "./call-options.js";
 import { charge } from "./charge.js";
 import type { Context } from "./context.js";
+import { planChanged } from "./plans/plan-changed.js";
 import { credit } from "./credit.js";
 import { check } from "./check.js";
 import { limit } from "./limit.js";
@@ -26,17 +26,17 @@ import type {
   LimitFirstResult,
 } from "./limit-first-options.js";
 import type { HoldOptions } from "./holds/hold-options.js";
-import { releaseHold, settleHold } from "./holds/settle-hold.js";
+import { type HeldNames, releaseHold, settleHold } from "./holds/settle-hold.js";
 import { observe } from "./observe.js";
 import { getValue, snapshots } from "./read.js";
 import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
-import type { Usage } from "./reported-use.js";
+import type { Usage, UsageByName } from "./reported-use.js";
 import { settle } from "./settle.js";
 
 type SettleArgs =
   | [result: RateLimitResult | LimitFirstResult, actual: Usage]
-  | [names: string | readonly string[], options: HoldOptions, actual: Usage];
+  | [names: HeldNames, options: HoldOptions, actual: Usage | UsageByName];
 
 function isOfHold(args: SettleArgs): args is Extract<SettleArgs, { length: 3 }> {
   const [first, second] = args;
@@ -62,20 +62,21 @@ export function createOperations(context: Context, known: Known) {
       const settled = isOfHold(args) ? settleHold(context, ...args) : settle(context, ...args);
       return settled as Promise<never>;
     }),
-    release: known((names: string | readonly string[], options: HoldOptions) =>
+    release: known((names: HeldNames, options: HoldOptions) =>
       releaseHold(context, names, options),
     ),
     refund: known((name: string | LimitFirstResult, options?: RefundOptions) =>
       isPayment(name) ? refundPayment(context, name, options) : refund(context, name, options),
     ),
     reset: known((name: string, options?: KeyOptions) => reset(context, name, options)),
-    changeConfig: known((name: string, options: ChangeConfigOptions) =>
-      changeConfig(context, name, options),
-    ),
+    planChanged: (key: string): void => planChanged(context, key),
     observe: known((name: string, options: ObserveOptions) => observe(context, name, options)),
-    getValue: known((name: string, options?: KeyOptions) => getValue(context, name, options)),
-    snapshots: known(<TName extends string>(items: readonly (KeyOptions & { name: TName })[]) =>
-      snapshots(context, items),
+    getValue: known((name: string, options?: ValueOptions) =>
+      getValue(context, name, options as KeyOptions | undefined),
+    ),
+    // The names are those of the items, which the compiler cannot follow through their plans.
+    snapshots: known(<TName extends string>(items: readonly (KeyOptions & { name: string })[]) =>
+      snapshots(context, items as readonly (KeyOptions & { name: TName })[]),
     ),
   };
 }

@@ -5,6 +5,7 @@ const ACTIONS: Record<OperatorAction, true> = {
   ban: true,
   exempt: true,
   raise: true,
+  plan: true,
   clear: true,
   reset: true,
 };

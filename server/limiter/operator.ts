@@ -11,7 +11,7 @@ import { createStoredKey } from "./hash-key.js";
 import { insideOf } from "./inside.js";
 import { createOperations } from "./operations.js";
 import { noOverrides } from "./overrides/override-operations.js";
-import { createLimitResolver } from "./resolve-limit.js";
+import { createLimitResolver } from "./limit-resolver.js";
 import { createSlots } from "./slots/create-slots.js";
 
 export type Operator = ReturnType<typeof createOperator>;
@@ -20,17 +20,19 @@ export type Operator = ReturnType<typeof createOperator>;
 export function createOperator(limiter: object) {
   const { parts, context, first, decisions } = insideOf(limiter);
   const { settings, overriding, changes } = parts;
-  const { configs, slotConfigs, clock, rememberDenials } = settings;
+  const { configs, slotConfigs, plans, clock, rememberDenials } = settings;
   const isHashed = settings.hashKey !== undefined;
   // It only checks them.
   const asStored = createStoredKey(undefined);
-  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, asStored) : undefined;
-  const resolveTokens = createLimitResolver(configs, asStored, rememberDenials);
-  const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
+  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, asStored, false) : undefined;
+  const resolveTokens = createLimitResolver(configs, plans, asStored, rememberDenials);
+  const resolving = slots?.refusing(resolveTokens) ?? resolveTokens;
+  // Where the plan of a key is not known, the largest one is shown.
+  const resolveOwn: Context["resolve"] = (name, of) => resolving(name, of, false);
   const resolve: Context["resolve"] =
     overriding === undefined
       ? resolveOwn
-      : (name, of) => overriding.applied(resolveOwn(name, of), of.config);
+      : (name, of) => overriding.applied(resolveOwn(name, of), of);
   const own: Context = {
     ...context,
     resolve,
@@ -52,11 +54,32 @@ export function createOperator(limiter: object) {
     configs,
     slotConfigs,
     isHashed,
+    plans,
+    /**
+     * The plan that the limiter's own `plan` function says; `undefined` where nothing says it. Where the
+     * function fails, operators still see everything else.
+     *
+     * @param key the stored one.
+     * @param given the same key as its caller has it, where that is known: a hash says no plan.
+     */
+    async planOf(
+      name: string,
+      key: string | undefined,
+      given: string | undefined = isHashed ? undefined : key,
+    ): Promise<string | undefined> {
+      const isHash = key !== undefined && given === undefined;
+      if (parts.asked === undefined || isHash || !plans.has(name)) return undefined;
+      try {
+        return await parts.asked.of(name, given);
+      } catch {
+        return undefined;
+      }
+    },
     /** The key under which a caller's rows are stored. */
     toStoredKey: parts.toStoredKey,
     decisions,
 
-    /** The config that the limit itself has, without overrides. */
+    /** The config that the limit itself has, without overrides; of plans, that of the largest. */
     ownConfig(name: string): ShownConfig {
       if (slots?.has(name)) return slots.configOf(name, {});
       return shownConfig(resolveOwn(name, {}).config, 0, clock());

@@ -4,8 +4,7 @@ import type { ConcurrencyConfig } from "../../core/limit-config.js";
 import { ownConfig, SIDE_ROWS } from "../../core/rows/kinds.js";
 import { sideName, type SideRows, validateSideName } from "../../core/rows/side-rows.js";
 import { USAGE } from "../../core/rows/usage.js";
-import { validateConfig } from "../../core/validate-config.js";
-import type { PruneOptions } from "./limiter-options.js";
+import type { PlanTable } from "./plans/plan-table.js";
 import type { Overriding } from "./overrides/open-overrides.js";
 import { pruneByList } from "../store/prune-by-list.js";
 import { type Decision, type PruneTerms, type RateLimitStore, rowId } from "../store/store.js";
@@ -19,9 +18,12 @@ export interface PruneContext {
   /** Of tokens. */
   configs: ReadonlyMap<string, Bucket>;
   slotConfigs: ReadonlyMap<string, ConcurrencyConfig>;
+  plans: PlanTable;
   /** How long ids are remembered where a limit does not say it, ms. */
   onceFor: number;
   clock(): number;
+  /** Whether the clock was given to the limiter. If not, it is that of the store. */
+  hasOwnClock: boolean;
   /** Absent without overrides. */
   overriding?: Pick<Overriding, "allConfigs" | "removeEnded"> | undefined;
   /** Ends the lapsed holds of a limit, and tells their number. */
@@ -34,21 +36,19 @@ export interface PruneContext {
  * @param withUsage whether rows of usage are looked at, of which there may be many more than of limits.
  * @returns how many rows were deleted.
  */
-export async function prune(
-  { store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds }: PruneContext,
-  options: PruneOptions,
-  withUsage: boolean,
-): Promise<number> {
-  const ofTokens = allConfigs(configs, options);
+export async function prune(context: PruneContext, withUsage: boolean): Promise<number> {
+  const { store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds } = context;
+  const ofTokens = allConfigs(context);
   const all = new Map<string, readonly (Bucket | ConcurrencyConfig)[]>(
     (await overriding?.allConfigs(ofTokens)) ?? ofTokens,
   );
-  for (const [name, config] of slotConfigs) all.set(name, [config, ...(all.get(name) ?? [])]);
+  // Slots of every plan have one `ttl`, and the largest plan has all of their rows.
+  for (const [name, config] of slotConfigs) all.set(name, [config]);
   const kinds = withUsage ? SIDE_ROWS : SIDE_ROWS.filter((rows) => rows !== USAGE);
   const parts = partsOf(all, onceFor, kinds);
   const [name] = parts.keys();
   if (name === undefined) return 0;
-  if (clock === store.clock) {
+  if (!context.hasOwnClock && store.clock !== undefined) {
     // A store learns the database's clock from what it reads. Before that, the clock is that of this
     // machine, and if it is ahead, rows would look full that are not.
     await bound(() => store.apply([readNothing(name)]));
@@ -56,10 +56,9 @@ export async function prune(
   const terms: PruneTerms = { configs: parts, before: clock() - SKEW };
   await overriding?.removeEnded(terms.before);
   let deleted = 0;
-  // Before their markers go, which say what may come back. A row does not tell by which of several
-  // configs its tokens were taken, so holds of such limits are left to their calls.
+  // Before their markers go, which say what may come back.
   for (const [of, { holds }] of configs) {
-    if (holds && options.alsoConfigs?.[of] === undefined) deleted += await endHolds(of);
+    if (holds) deleted += await endHolds(of);
   }
   const pages = pagesOf(store, terms)[Symbol.asyncIterator]();
   for (;;) {
@@ -73,14 +72,8 @@ function readNothing(name: string): Decision<void> {
   return { rows: [rowId(name, "", 0)], readOnly: true, decide: () => ({ result: undefined }) };
 }
 
-/**
- * @throws RateLimitConfigError when the store cannot prune, or one of the configs is not valid.
- */
-export function checkPrune(
-  { store, configs }: Pick<PruneContext, "store" | "configs">,
-  options: PruneOptions,
-): void {
-  allConfigs(configs, options);
+/** @throws RateLimitConfigError when the store cannot prune. */
+export function checkPrune(store: RateLimitStore): void {
   if (store.prune === undefined && store.list === undefined) throw unsupported(store, "prune");
 }
 
@@ -99,21 +92,12 @@ function pagesOf(store: RateLimitStore, terms: PruneTerms): AsyncIterable<number
   return pruneByList({ apply: (...args) => store.apply(...args), list: list.bind(store) }, terms);
 }
 
-/** By the name of a limit: the configs that its rows may be charged with. */
-function allConfigs(
-  configs: ReadonlyMap<string, Bucket>,
-  { alsoConfigs = {} }: PruneOptions,
-): Map<string, readonly Bucket[]> {
-  const byName = new Map<string, readonly Bucket[]>();
-  for (const name of new Set([...configs.keys(), ...Object.keys(alsoConfigs)])) {
-    const known = configs.get(name);
-    const others = alsoConfigs[name] ?? [];
-    for (const config of others) validateConfig(config, `alsoConfigs.${name}`);
-    const all = known === undefined ? others : [known, ...others];
-    // Without a config, nothing says when the rows are full.
-    if (all.length > 0) byName.set(name, all);
-  }
-  return byName;
+/** By the name of a limit: its own config, or those of its plans. */
+function allConfigs({
+  configs,
+  plans,
+}: Pick<PruneContext, "configs" | "plans">): Map<string, readonly Bucket[]> {
+  return new Map([...configs].map(([name, own]) => [name, plans.bucketsOf(name) ?? [own]]));
 }
 
 /** The parts of these configs, and the configs of the rows beside those of the limits. */

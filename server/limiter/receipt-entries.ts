@@ -37,7 +37,7 @@ export class Entry {
       }
       // Seen from the earlier instant, more of it has been replaced, so less can come back.
       own.count += more.count;
-      own.value -= more.count;
+      own.used += own.used < 0 ? -more.count : more.count;
       own.refunded = (own.refunded ?? 0) + (more.refunded ?? 0);
     }
   }

@@ -4,6 +4,7 @@
  * `limitFirst`, the entries of the limits that paid come before its own. Tokens go back from the last
  * entry to the first, see `give-back.ts`.
  */
+import { rowOfTokens } from "../../core/rows/bucket.js";
 import type { RateLimitResult, TakenShard } from "../../core/decide.js";
 import type { TakenTokens } from "../../core/refund.js";
 import { RateLimitInputError } from "../../core/errors.js";
@@ -56,7 +57,7 @@ export class Receipt {
   passed: number;
   /** The marker of the call's id, and the `ts` that it was written with. */
   readonly marker: { readonly row: RowId; readonly ts: number } | undefined;
-  /** Where its tokens are held under its id. Then the rows know what is left, and not the entries. */
+  /** Where it holds its tokens under its id. Then the rows know what is left, and not the entries. */
   readonly hold: HeldLimit | undefined;
   /** The rows of the call itself. */
   readonly rows: readonly RowId[];
@@ -66,7 +67,11 @@ export class Receipt {
   readonly entries: Entry[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(of: Memory, result: Granted) {
+  constructor(
+    readonly memory: Memory,
+    result: Granted,
+  ) {
+    const of = memory;
     const { limit, environment, readOnly = false, marker, now = 0, payers = [] } = of;
     // What is charged while an override blocks the first limit is charged to its rows, as by `charge`.
     this.limit = limit.answer?.kind === "blocked" ? limit.answer.beneath : limit;
@@ -80,8 +85,9 @@ export class Receipt {
     const isShadowed = result.shadow?.ok === false;
     this.isTaken = !result.repeated && !isShadowed;
     this.passed = readOnly ? 0 : (of.passed ?? (isShadowed ? of.count : 0));
-    const at = this.isTaken ? now : undefined;
-    this.hold = of.isHeld ? { limit: this.limit, marker: marker!, at } : undefined;
+    // The hold of a call that was repeated belongs to the first one, which may still work.
+    const isHeld = of.isHeld && this.isTaken;
+    this.hold = isHeld ? { limit: this.limit, marker: marker!, at: now } : undefined;
     // The tokens of a payment are in the entries of those that paid.
     if (readOnly || !this.isTaken || of.payers !== undefined || this.hold !== undefined) return;
     const entry = new Entry(of.count, taken, false, of.block);
@@ -178,6 +184,11 @@ class Remembering extends Result {
     this.#of = of;
   }
 
+  static memoryOf(result: Granted): Memory | undefined {
+    if (!(#of in result)) return undefined;
+    return result.#of instanceof Receipt ? result.#of.memory : result.#of;
+  }
+
   static receiptOf(result: Granted): Receipt | undefined {
     if (!(#of in result)) return undefined;
     const of = result.#of;
@@ -189,6 +200,11 @@ class Remembering extends Result {
 /** Adds to a granted result which limit it is about, and how many tokens the call has taken. */
 export function remember<TResult extends { ok: boolean }>(result: TResult, of: Memory): TResult {
   return result.ok ? (new Remembering(result, of) as unknown as TResult) : result;
+}
+
+/** What a result was given. */
+export function memoryOf(result: Granted): Memory | undefined {
+  return Remembering.memoryOf(result);
 }
 
 /** The same object at each call. `undefined` for a result that no limiter gave, and for a copy. */
@@ -212,9 +228,10 @@ export function takenBy(
   count: number,
   { value, ts, shards }: { value: number; ts: number; shards?: readonly TakenShard[] | undefined },
 ): { rows: readonly RowId[]; taken: readonly TakenTokens[] } {
-  if (shards === undefined) return { rows: limit.rows, taken: [{ count, value, ts }] };
+  const left = (tokens: number) => rowOfTokens(limit.part, { value: tokens, ts });
+  if (shards === undefined) return { rows: limit.rows, taken: [{ count, ...left(value) }] };
   // A call that uses two shards leaves both with the same value.
-  const each = { value: value / shards.length, ts };
+  const each = left(value / shards.length);
   return {
     rows: shards.map(({ shard }) => rowOf(limit, shard)),
     taken: shards.map((shard) => ({ ...each, count: shard.count })),

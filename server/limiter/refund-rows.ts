@@ -1,12 +1,15 @@
 /** The claim that gives tokens back to rows: for `refund`, `settle` and the end of a hold. */
-import { heldAt, type RateLimitState, refillBetween } from "../../core/calculate.js";
-import { capacityOf, type PeriodicConfig } from "../../core/config.js";
+import { refillBetween } from "../../core/calculate.js";
+import { usedAt } from "../../core/rows/reading.js";
+import type { Row } from "../../core/rows/row.js";
 import {
   refundTaken,
   type RefundedRateLimit,
   refundRateLimit,
   type TakenTokens,
 } from "../../core/refund.js";
+import { levelIn } from "../../core/rows/bucket.js";
+import type { LeaseTerms } from "../leases/lease-terms.js";
 import type { RowId } from "../store/store.js";
 import type { Claim } from "./draft.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -28,9 +31,9 @@ export function refundRows(
     rows,
     attempt(draft, now) {
       const states = rows.map((row) => draft.read(row));
-      const [state] = states as [RateLimitState | null];
+      const [state] = states as [Row | null];
       // What a block of another process could not have made the row lose meanwhile.
-      const room = lease && taken ? roomBelow(lease.config, state, taken[0]!, now) : Infinity;
+      const room = lease && taken ? roomBelow(lease, state, taken[0]!, now) : Infinity;
       const { next, ...result } =
         taken === undefined
           ? refundRateLimit(states, part, now, count)
@@ -47,11 +50,12 @@ export function refundRows(
  * come back after it could be there a second time.
  */
 function roomBelow(
-  config: PeriodicConfig,
-  row: RateLimitState | null,
-  { value, ts, refunded = 0 }: TakenTokens,
+  { config, least }: LeaseTerms,
+  row: Row | null,
+  taken: TakenTokens,
   now: number,
 ): number {
-  const refilled = refillBetween(config, ts, heldAt(row, config, now).ts);
-  return Math.max(0, capacityOf(config) - value - refilled - refunded);
+  const { ts, refunded = 0 } = taken;
+  const refilled = refillBetween(config, ts, usedAt(row, config, now).ts);
+  return Math.max(0, levelIn(config, taken).used - least - refilled - refunded);
 }

@@ -26,7 +26,7 @@ export async function refund(
   const { resolve, environment, onChange } = context;
   const { result } = options;
   const count = countOf(options);
-  const limit = beneathAnswer(resolve(name, options));
+  const limit = beneathAnswer(resolve(name, options, false));
   validateResult(result);
   const receipt = result && ownReceiptOf(result, environment);
   if (receipt !== undefined) {
@@ -90,7 +90,9 @@ function refundCopy(
   result: RateLimitResult & { ok: true },
 ): Promise<Refunded> {
   // The call found no more than the capacity, and left `value`.
-  const most = Math.min(count, capacityOf(limit.part) - result.value);
+  const room = capacityOf(limit.part) - result.value;
+  // A call by a larger config may have left more.
+  const most = room < 0 ? count : Math.min(count, room);
   const { rows, taken } = takenBy(limit, most, result);
   return refundTo(context, limit, rows, count, taken);
 }

@@ -13,6 +13,9 @@ export function isMissing(actual: unknown): actual is null | undefined {
   return actual === undefined || actual === null || Number.isNaN(actual);
 }
 
+/** What was used of each limit. */
+export type UsageByName = Readonly<Record<string, Usage>>;
+
 /** Without a figure, a hold ends as it was estimated. */
 export function endingOf(actual: Usage): Ending {
   return isMissing(actual) ? { kind: "give back", count: 0 } : { kind: "settle", actual };

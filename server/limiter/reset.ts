@@ -18,7 +18,7 @@ export async function reset(
   options: KeyOptions = {},
 ): Promise<void> {
   rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
-  const limit = beneathAnswer(resolve(name, options));
+  const limit = beneathAnswer(resolve(name, options, false));
   if (isCredits(limit.config)) throw unfillable(name);
   endLeases(limit.rows[0]);
   // The shards are independent rows. A bucket is never full without having its closings forgotten, too.

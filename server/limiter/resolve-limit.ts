@@ -1,10 +1,10 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
 import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/rows/credits.js";
-import { HELD } from "../../core/rows/hold.js";
+import { COUNT_SHARD, HELD } from "../../core/rows/hold.js";
 import { sideName } from "../../core/rows/side-rows.js";
 import { STRIKES, strikesConfig } from "../../core/rows/strikes.js";
 import { type UsageTerms, usageTerms, validateCountedKey } from "../../core/rows/usage.js";
@@ -14,8 +14,6 @@ import { validateHolds } from "../../core/validate-holds.js";
 import { withStart } from "../../core/phase.js";
 import { validateConfig } from "../../core/validate-config.js";
 import type { RateLimitOverride } from "./overrides/override-types.js";
-import type { KeyOptions } from "./call-options.js";
-import { LimitCache } from "./limit-cache.js";
 import { leaseTerms, type LeaseTerms } from "../leases/lease-terms.js";
 import { mayBePlain } from "../store/plain-path.js";
 import { noTokens } from "./slots/slots-limit.js";
@@ -57,10 +55,14 @@ export interface ResolvedLimit {
   readonly counted: readonly [RowId, RowId] | undefined;
   /** Its row, and the one that adds up its holds. `undefined` where it has none. */
   readonly held: readonly [RowId, RowId] | undefined;
+  /** The row that counts its holds. `undefined` where it has none. */
+  readonly heldCount: RowId | undefined;
   /** What every call is answered with; `undefined` where the rows decide. */
   readonly answer: OverriddenAnswer | undefined;
   /** The override by which it was resolved. */
   readonly override: RateLimitOverride | undefined;
+  /** The plan by which it was resolved. */
+  readonly plan: string | undefined;
   /** Who may answer its calls of `limit` before its row does; see `limiterAnswers`. */
   readonly via: "row" | "memory" | "block" | "block, memory";
   /** By which terms this process takes tokens in blocks; `undefined` for never. */
@@ -69,54 +71,9 @@ export interface ResolvedLimit {
    * The last known state of each shard, by index. It only decides which of two shards is tried
    * first, so it may be old.
    */
-  readonly seen: (RateLimitState | undefined)[];
+  readonly seen: (Row | undefined)[];
   /** The first of its rows, which is the only one without shards. */
   readonly rows: readonly [RowId];
-}
-
-/** What a resolved limit holds in the heap, bytes: with a long key, and for each shard in `seen`. */
-const BYTES = 1600;
-const BYTES_PER_SHARD = 50;
-
-/**
- * @param toStoredKey what `createStoredKey` returned.
- * @param rememberDenials of limits that do not set it, ms.
- * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
- * or a key that is not valid, and a `RateLimitConfigError` for such a config.
- */
-export function createLimitResolver(
-  configs: ReadonlyMap<string, Bucket>,
-  toStoredKey: (key: string | undefined) => string | undefined,
-  rememberDenials: number,
-) {
-  // A key that is used often is validated, and its row identified, only once.
-  const cache = new LimitCache<ResolvedLimit>();
-
-  return (name: string, options: KeyOptions): ResolvedLimit => {
-    const { key, config: inline } = options;
-    if (key === undefined && "key" in options) throw missingKey();
-    if (inline !== undefined) {
-      const config = configOf(configs, name, inline);
-      return resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
-    }
-    let limit = cache.get(name, key);
-    if (limit !== undefined) return limit;
-    const config = configOf(configs, name, undefined);
-    limit = resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
-    // Callers can read this object, and later calls with the same key rely on it.
-    Object.freeze(limit.config);
-    const { shards = 1 } = limit.config;
-    cache.set(name, key, limit, BYTES + (shards > 1 ? shards * BYTES_PER_SHARD : 0));
-    return limit;
-  };
-}
-
-/** For `{ key: user?.id }`: every visitor without a user would share one bucket. */
-function missingKey(): RateLimitInputError {
-  const message =
-    "key must not be undefined: leave it out for the bucket that all callers share, " +
-    "and give visitors without a user another key, such as ipKey(address)";
-  return new RateLimitInputError("key", message);
 }
 
 /**
@@ -191,6 +148,7 @@ export function resolveLimit(
   storedKey: string | undefined,
   given: Bucket,
   rememberDenials: number = 0,
+  plan?: string,
 ): ResolvedLimit {
   // Clients get the config. It must not tell attackers that an outage opens the limit.
   const {
@@ -224,8 +182,10 @@ export function resolveLimit(
     usage: usage ? usageTerms(usage) : undefined,
     counted: countedRows(row, config),
     held: holds ? [row, rowId(sideName(HELD, name), row.key, 0)] : undefined,
+    heldCount: holds ? rowId(sideName(HELD, name), row.key, COUNT_SHARD) : undefined,
     answer: undefined,
     override: undefined,
+    plan,
     lease: lease && leaseTerms(config, lease.ms),
     seen: [],
     rows: [row],

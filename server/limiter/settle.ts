@@ -2,7 +2,6 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
-import { keyOption } from "../../core/key-option.js";
 import type { SettleResult } from "./call-options.js";
 import { chargeLimit } from "./charge.js";
 import type { Context } from "./context.js";
@@ -12,7 +11,6 @@ import { endHolds } from "./holds/settle-hold.js";
 import { ownReceiptOf } from "./receipt.js";
 import { endingOf, isMissing, type Usage, warnOf } from "./reported-use.js";
 import { isPayment, paymentOf } from "./refund.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
 
 /** What was used beyond the estimate is charged into debt, for `limitFirst` to its first limit. */
 export async function settle(
@@ -35,7 +33,6 @@ export async function settle(
   }
   if (isMissing(actual)) warnOf(context, limit.name, actual);
   if (holds.length > 0) {
-    // Also of a call that was repeated: whoever does the work knows what it used.
     const { ok } = await endHolds(context, holds, endingOf(actual));
     return { settled: ok && !isMissing(actual) };
   }
@@ -47,24 +44,10 @@ export async function settle(
     const difference = actual - receipt.countIn(scope);
     if (difference < 0) await giveBack(context, receipt, -difference);
     if (difference <= 0) return;
-    const keepsLevel = !isCurrent(context, receipt.limit);
-    const charged = await chargeLimit(context, receipt.limit, difference, { keepsLevel });
+    const charged = await chargeLimit(context, receipt.limit, difference);
     if (charged.ok) receipt.charge(difference, charged, scope);
   });
   return { settled: true };
-}
-
-/**
- * Whether a call without a config of its own would go by the same limit now. Of another one, the plan
- * may have changed since the call, and the level with it.
- */
-function isCurrent({ resolve }: Context, limit: ResolvedLimit): boolean {
-  try {
-    return resolve(limit.name, keyOption(limit.key)) === limit;
-  } catch {
-    // The limiter does not know the name: each call has a config.
-    return false;
-  }
 }
 
 function unsettleable(result: RateLimitResult | LimitFirstResult): RateLimitInputError {

@@ -1,12 +1,13 @@
 /** Rows as they are stored, for those who look at a limiter from behind. */
+import { wasClosed } from "../../core/rows/bucket.js";
+import { readRows } from "../store/earliest-by-list.js";
 import { rowId, type RowId } from "../store/store.js";
 import type { Context } from "./context.js";
-import { readEach } from "./holds/find-holds.js";
 
 /** A row as it is stored. */
 export interface StoredRow {
   readonly shard: number;
-  readonly value: number;
+  readonly used: number;
   readonly ts: number;
 }
 
@@ -15,19 +16,23 @@ export async function storedRows(
   { apply }: Pick<Context, "apply">,
   rows: readonly RowId[],
 ): Promise<StoredRow[]> {
-  const found = await readEach(apply, rows);
-  return found.map(({ row: { shard }, state: { value, ts } }) => ({ shard, value, ts }));
+  const found = await readRows(apply, rows);
+  return found.map(({ row: { shard }, state: { used, ts } }) => ({ shard, used, ts }));
 }
 
-/** By stored key, `""` for the shared bucket: when its row was last written. Only of limits without shards. */
+/**
+ * By stored key, `""` for the shared bucket: when its row was last written. Only of limits without shards,
+ * and not of a bucket that is closed, whose row says when it opens.
+ */
 export async function writtenAt(
   { apply }: Pick<Context, "apply">,
   name: string,
   keys: readonly string[],
 ): Promise<Map<string, number>> {
-  const found = await readEach(
+  const found = await readRows(
     apply,
     keys.map((key) => rowId(name, key, 0)),
   );
-  return new Map(found.map(({ row, state }) => [row.key, state.ts]));
+  const open = found.filter(({ state }) => !wasClosed(state));
+  return new Map(open.map(({ row, state }) => [row.key, state.ts]));
 }

@@ -24,11 +24,11 @@ export interface RateLimitMetrics {
   /**
    * Records a decision in `rate_limit.decisions`, with the attributes `rate_limit.name`,
    * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`
-   * or `store_failed`), with `rate_limit.remembered` for a denial from memory, and with
-   * `rate_limit.repeated` for an id that was charged before (`once`). Records the wait of a denial in
+   * or `store_failed`), with `rate_limit.plan` for a limit with plans, with `rate_limit.remembered` for a
+   * denial from memory, and with `rate_limit.repeated` for an id that was charged before (`once`). Records the wait of a denial in
    * `rate_limit.denial.wait.duration`, with the same attributes. What an operator does is no decision of a
-   * call: it is recorded in `rate_limit.admin.actions` alone, with `rate_limit.name` and
-   * `rate_limit.action`, and never with who did it.
+   * call: it is recorded in `rate_limit.admin.actions` alone, with `rate_limit.name`, `rate_limit.action`
+   * and `rate_limit.plan`, and never with who did it.
    */
   onDecision(event: DecisionEvent): void;
   /**
@@ -68,16 +68,21 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
     (created ??= createInstruments(meter ?? metrics.getMeter("trpc-rate-limit")));
 
   return {
-    onDecision({ name, action, result }) {
+    onDecision({ name, action, plan, result }) {
       const { decisions, actions, wait: waits } = instruments();
+      const about = {
+        "rate_limit.name": name,
+        "rate_limit.action": action,
+        // One of the limiter's plans, which are few.
+        ...(plan !== undefined && { "rate_limit.plan": plan }),
+      };
       if (isOperatorAction(action)) {
-        actions.add(1, { "rate_limit.name": name, "rate_limit.action": action });
+        actions.add(1, about);
         return;
       }
       const { outcome, wait } = outcomeOf(result);
       const attributes = {
-        "rate_limit.name": name,
-        "rate_limit.action": action,
+        ...about,
         "rate_limit.outcome": outcome,
         ...(!result.ok && result.remembered && { "rate_limit.remembered": true }),
         ...(result.ok && result.repeated && { "rate_limit.repeated": true }),

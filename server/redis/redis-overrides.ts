@@ -46,6 +46,11 @@ export function redisOverrides(
       const values = (await send(["HVALS", hash], false)) as unknown[];
       return values.flatMap((value) => rowOf(String(value)) ?? []);
     },
+    async readOf(name, key) {
+      const fields = [...new Set([bucketId(name, key), bucketId(name, "")])];
+      const values = (await send(["HMGET", hash, ...fields], false)) as (string | null)[];
+      return values.flatMap((value) => (value === null ? [] : (rowOf(value) ?? [])));
+    },
     async write(row) {
       await send(["HSET", hash, bucketId(row.name, row.key), textOf(row)]);
     },

@@ -1,9 +1,10 @@
 /** What the scripts do to rows of one server, or of one tag: each is one command, and atomic. */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { WriteGroup } from "../store/plan-writes.js";
 import type { PeriodicConfig } from "../../core/config.js";
 import { type TakeLine, UnsentError, type WriteOutcomes } from "../store/row-access.js";
 import { rowKey, type RowId } from "../store/store.js";
+import { indexesOf } from "./hold-index.js";
 import { RedisConflictError } from "./redis-errors.js";
 import { isHeld, stateOf, takeWords, writeWords } from "./row-words.js";
 import type { ScriptRunner } from "./run-script.js";
@@ -20,7 +21,7 @@ export const HOLD = 3000;
 export const NOT_HELD = "";
 
 export interface Found {
-  states: Map<string, RateLimitState>;
+  states: Map<string, Row>;
   /** Whether another process holds one of the rows. */
   isHeld: boolean;
 }
@@ -46,13 +47,10 @@ export class RedisRows {
     this.runner.run("release", rows.map(this.tags.keyOf), [holder]).catch(() => {});
   }
 
-  async take(
-    lines: readonly TakeLine<PeriodicConfig>[],
-    now: number,
-  ): Promise<Map<string, RateLimitState>> {
+  async take(lines: readonly TakeLine<PeriodicConfig>[], now: number): Promise<Map<string, Row>> {
     const keys = lines.map(({ row }) => this.tags.keyOf(row));
     const words = await this.runner.run("take", keys, takeWords(lines, now));
-    const taken = new Map<string, RateLimitState>();
+    const taken = new Map<string, Row>();
     for (let i = 0; i < lines.length; i++) {
       const state = stateOf(words[i]!, lines[i]!.fresh.ts);
       if (state !== undefined) taken.set(rowKey(lines[i]!.row), state);
@@ -61,7 +59,7 @@ export class RedisRows {
   }
 
   /** `undefined` if it was not taken. */
-  takeOne(line: TakeLine<PeriodicConfig>, now: number): Promise<RateLimitState | undefined> {
+  takeOne(line: TakeLine<PeriodicConfig>, now: number): Promise<Row | undefined> {
     const { runner, tags } = this;
     if (runner.mayTakeOne()) return runner.takeOne(tags.keyOf(line.row), line, now);
     return this.take([line], now).then((taken) => taken.get(rowKey(line.row)));
@@ -90,14 +88,19 @@ export class RedisRows {
       const now = this.runner.clock.now();
       const keys: string[] = [];
       const args = [holder, keeps ? String(HOLD) : ""];
+      const indexes: string[] = [];
+      const rows = sent.reduce((sum, { writes }) => sum + writes.length, 0);
       for (const { writes } of sent) {
         args.push(String(writes.length));
         for (const each of writes) {
           keys.push(this.tags.keyOf(each.row));
-          args.push(...writeWords(each, now));
+          const own = indexesOf(this.tags, each.row);
+          // Lua counts from 1.
+          const place = own && rows + indexes.push(...own) - own.length + 1;
+          args.push(...writeWords(each, now, place));
         }
       }
-      const words = await this.runner.run("write", keys, args);
+      const words = await this.runner.run("write", [...keys, ...indexes], args);
       for (const [i, group] of sent.entries()) {
         if (words[i] === "1") outcomes.set(group, "written");
         else if (group.writes.every(({ was }) => was === null)) outcomes.set(group, "exists");
@@ -111,7 +114,7 @@ export class RedisRows {
 
   private async ask(name: "read" | "hold", rows: readonly RowId[], args: readonly string[]) {
     const words = await this.runner.run(name, rows.map(this.tags.keyOf), args);
-    const states = new Map<string, RateLimitState>();
+    const states = new Map<string, Row>();
     for (let i = 0; i < rows.length; i++) {
       const state = stateOf(words[i]!);
       if (state !== undefined) states.set(rowKey(rows[i]!), state);

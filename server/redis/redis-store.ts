@@ -4,6 +4,7 @@ import { DatabaseClock } from "../store/sql/table/database-clock.js";
 import type { RateLimitStore } from "../store/store.js";
 import { checkServer } from "./check-server.js";
 import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
+import { createRedisEarliest } from "./hold-index.js";
 import { createLane, createLanes, type Server } from "./lanes.js";
 import { redisError } from "./redis-errors.js";
 import { createRedisList } from "./redis-list.js";
@@ -78,6 +79,7 @@ export function redisStore(
 
   const lanes = port.isCluster ? createLanes(tags, openServer) : createLane(openServer(0));
   const { list, names } = createRedisList(port, prefix, tags);
+  const earliest = createRedisEarliest(port, tags, lanes.apply, list);
 
   return {
     ...lanes,
@@ -87,6 +89,13 @@ export function redisStore(
     async list(...page) {
       try {
         return await list(...page);
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+    async earliest(...of) {
+      try {
+        return await earliest(...of);
       } catch (error) {
         throw redisError(error);
       }

@@ -1,24 +1,26 @@
 /** Rows as the words of scripts. */
-import { fullAt, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type PeriodicConfig, type Bucket } from "../../core/config.js";
+import { wasClosed } from "../../core/rows/bucket.js";
+import { fullAt } from "../../core/rows/reading.js";
+import type { Row } from "../../core/rows/row.js";
+import type { Bucket, PeriodicConfig } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
 import { staysFull } from "../../core/with-calendar.js";
 import type { Write } from "../store/plan-writes.js";
 import type { TakeLine } from "../store/row-access.js";
-import { distinctTerms } from "../store/take-terms.js";
+import { distinctTerms, termNumbers } from "../store/take-terms.js";
 import type { RowId } from "../store/store.js";
-import { KEEP } from "./scripts.js";
+import { INDEXED, KEEP } from "./scripts.js";
 
 /**
  * The state in a word of a reply; `undefined` for a row that does not exist, or was not taken from.
  *
  * @param ts what a take leaves out: that of a new row.
  */
-export function stateOf(word: string, ts: number = NaN): RateLimitState | undefined {
+export function stateOf(word: string, ts: number = NaN): Row | undefined {
   if (word === "-" || word === "!") return undefined;
   const slash = word.indexOf("/");
-  if (slash < 0) return { value: Number(word), ts };
-  return { value: Number(word.slice(0, slash)), ts: parseFloat(word.slice(slash + 1)) };
+  if (slash < 0) return { used: Number(word), ts };
+  return { used: Number(word.slice(0, slash)), ts: parseFloat(word.slice(slash + 1)) };
 }
 
 /** Whether another process holds the row. */
@@ -30,10 +32,10 @@ export function takeWords(lines: readonly TakeLine<PeriodicConfig>[], now: numbe
   const { total } = lines[0]!;
   const isShared = terms.length === 1 && lines.every((line) => line.total === total);
   const words = [String(now), String(terms.length), isShared ? String(total) : ""];
-  for (const { config, floor } of terms) {
-    const { kind, rate, period } = config;
-    const numbers = [rate, period, capacityOf(config), floor];
-    words.push(kind === "fixed window" ? "1" : "0", ...numbers.map(String));
+  for (const each of terms) {
+    const { rate, period, capacity, own, most, least } = termNumbers(each);
+    const numbers = [rate, period, capacity, own, most, least];
+    words.push(each.config.kind === "fixed window" ? "1" : "0", ...numbers.map(String));
   }
   const isWindow = terms[0]!.config.kind === "fixed window";
   for (let i = 0; i < lines.length; i++) {
@@ -46,17 +48,18 @@ export function takeWords(lines: readonly TakeLine<PeriodicConfig>[], now: numbe
 
 /** The words of the take of one row, after its keys and its deadline. */
 export function takeOneWords(
-  { terms: { config, floor }, total, fresh }: TakeLine<PeriodicConfig>,
+  { terms, total, fresh }: TakeLine<PeriodicConfig>,
   now: string,
 ): string[] {
-  const { kind, rate, period } = config;
-  const capacity = capacityOf(config);
-  const isWindow = kind === "fixed window";
-  const words = [now, String(total), String(rate), String(period)];
-  if (isWindow) words.push(String(fresh.ts));
-  if (capacity === rate && floor === 0) return words;
-  if (!isWindow) words.push("");
-  words.push(String(capacity), String(floor));
+  const { rate, period, capacity, own, most, least } = termNumbers(terms);
+  const isWindow = terms.config.kind === "fixed window";
+  const words = [now, String(total), String(rate), String(period), String(own)];
+  // What has its default is left out at the end.
+  const more = least !== 0 ? 4 : most !== own ? 3 : capacity !== rate ? 2 : isWindow ? 1 : 0;
+  if (more > 0) words.push(isWindow ? String(fresh.ts) : "");
+  if (more > 1) words.push(String(capacity));
+  if (more > 2) words.push(String(most));
+  if (more > 3) words.push(String(least));
   return words;
 }
 
@@ -76,12 +79,17 @@ export function createInstantText(): (instant: number) => string {
   };
 }
 
-/** The words of one guarded write. */
-export function writeWords({ row, was, next, also }: Write, now: number): string[] {
+/** The words of one guarded write. @param index where the keys of its indexes are, if it has any. */
+export function writeWords(
+  { row, was, next, also }: Write,
+  now: number,
+  index: number | undefined,
+): string[] {
+  const lasts = next === null ? "" : lastsFor(row, next, now, also);
   return [
-    ...(was === null ? ["", ""] : [String(was.value), String(was.ts)]),
-    ...(next === null ? ["", "", ""] : [String(next.value), String(next.ts)]),
-    ...(next === null ? [] : [lastsFor(row, next, now, also)]),
+    ...(was === null ? ["", ""] : [String(was.used), String(was.ts)]),
+    ...(next === null ? ["", ""] : [String(next.used), String(next.ts)]),
+    index === undefined ? lasts : INDEXED + index,
   ];
 }
 
@@ -91,17 +99,23 @@ export function writeWords({ row, was, next, also }: Write, now: number): string
  *
  * It is counted from `ts` or from now, whichever is earlier: a limiter may have a clock of its own.
  */
-function lastsFor(row: RowId, next: RateLimitState, now: number, also: Write["also"]): string {
+function lastsFor(row: RowId, next: Row, now: number, also: Write["also"]): string {
   const configs = also ?? [row.config];
   let lasts = 0;
   for (const config of configs) {
     if (config === undefined) return "";
-    lasts = Math.max(lasts, lastsUnder(config, row, next) - Math.min(next.ts, now));
+    // A closed row says when it opens, at most so much after it was written.
+    const written = wasClosed(next) ? next.ts - longestBlock(config) : next.ts;
+    lasts = Math.max(lasts, lastsUnder(config, row, next) - Math.min(written, now));
   }
   return Number.isFinite(lasts) ? String(lasts + KEEP) : "";
 }
 
-function lastsUnder(config: Bucket, { name, key }: RowId, next: RateLimitState): number {
+function longestBlock({ blockFor = 0 }: Bucket): number {
+  return typeof blockFor === "number" ? blockFor : blockFor.at(-1)!;
+}
+
+function lastsUnder(config: Bucket, { name, key }: RowId, next: Row): number {
   if (typeof config.period !== "string") return fullAt(next, config);
   return fullAt(next, withStart(config, name, key || undefined)) + staysFull(config);
 }

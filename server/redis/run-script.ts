@@ -2,7 +2,7 @@
  * Runs the scripts on one server, or on the master of one tag. It learns the time of that server
  * from every reply.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { PeriodicConfig } from "../../core/config.js";
 import type { TakeLine } from "../store/row-access.js";
 import type { DatabaseClock } from "../store/sql/table/database-clock.js";
@@ -33,11 +33,7 @@ export interface ScriptRunner {
   /** The words of the reply. Rejects with a `RedisConflictError` if nothing was carried out. */
   run(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string[]>;
   /** Takes from one row, in fewer steps than `run`. `undefined` if it was not taken. */
-  takeOne(
-    key: string,
-    line: TakeLine<PeriodicConfig>,
-    now: number,
-  ): Promise<RateLimitState | undefined>;
+  takeOne(key: string, line: TakeLine<PeriodicConfig>, now: number): Promise<Row | undefined>;
   /**
    * Whether `takeOne` will do now. Its reply has no time of the server, which has to be learned now and
    * then, and it waits for no replica.
@@ -125,7 +121,7 @@ class Runner implements ScriptRunner {
     key: string,
     line: TakeLine<PeriodicConfig>,
     now: number,
-  ): Promise<RateLimitState | undefined> {
+  ): Promise<Row | undefined> {
     const { port, shas } = this.#options;
     const sentAt = performance.now();
     const deadline = this.#deadlineText(this.clock.now() + LIFE);

@@ -1,5 +1,5 @@
 /**
- * The six scripts. A row is three doubles: `value`, `ts`, and the instant, by the clock of Redis,
+ * The six scripts. A row is three doubles: `used`, `ts`, and the instant, by the clock of Redis,
  * until which the row has to stay. A row that is held has two more parts: until when, and by whom.
  * A row that has to stay until 0 does not exist, and is only held.
  *
@@ -12,6 +12,8 @@
 export const KEEP = 60_000;
 /** How long the reply to a mark is kept, ms. */
 const KEEP_REPLY = 30_000;
+/** What stands before the place of the keys of an index, in place of a time. */
+export const INDEXED = "@";
 /** The largest instant that Redis takes, and a little less. */
 const LAST_INSTANT = 9e15;
 
@@ -30,10 +32,10 @@ local reply = {stamp}
 const ROWS = `
 local function load(s)
   if not s or #s < 24 then return 0, 0, 0 end
-  local value, ts, stays = split('<ddd', s)
+  local used, ts, stays = split('<ddd', s)
   if stays <= clock then stays = 0 end
-  if #s > 24 and split('<d', s, 25) > clock then return value, ts, stays, s:sub(33) end
-  return value, ts, stays
+  if #s > 24 and split('<d', s, 25) > clock then return used, ts, stays, s:sub(33) end
+  return used, ts, stays
 end
 local function save(key, row, stays)
   if stays >= ${LAST_INSTANT} then call('SET', key, row)
@@ -70,42 +72,51 @@ return text
 `;
 
 /**
- * Takes from the row `s` of `key`, and says in `isTaken` whether it did. The row then holds `value` and
- * `ts`. A new row begins with `fresh` as its `ts`.
+ * Takes from the row `s` of `key`, and says in `isTaken` whether it did. The row then holds `used` and
+ * `ts`. A new row begins with `fresh` as its `ts`. `own` is the most that is used of `capacity` alone:
+ * what is above it in a row was used of a larger one, and what a take writes above it is a debt.
+ *
+ * Nothing is taken from a row that a denial has closed, nor from one of a larger config. `core` decides.
  *
  * Keep the order of operations of `takeTokens` in `core`.
  */
 const TAKE_ROW = `
-  local value, ts, stays, isHeld = 0.0, 0.0, 0.0, false
+  local used, ts, stays, isOpen = 0.0, 0.0, 0.0, true
   if s and #s >= 24 then
-    value, ts, stays = split('<ddd', s)
-    isHeld = #s > 24 and split('<d', s, 25) > clock
+    used, ts, stays = split('<ddd', s)
+    isOpen = #s == 24 or split('<d', s, 25) <= clock
   end
   if stays <= clock then
-    value, ts, stays = capacity, fresh, 0.0
+    used, ts, stays = least, fresh, 0.0
   else
+    if used < 0 then
+      used = capacity - used
+    elseif used > own then
+      isOpen = false
+    end
     local elapsed = now - ts
     if elapsed < 0 then elapsed = 0.0 end
     if isWindow then
       local windows = math.floor(elapsed / period)
-      value, ts = value + windows * rate, ts + windows * period
+      used, ts = used - windows * rate, ts + windows * period
     else
-      value = value + elapsed * rate / period
+      used = used - elapsed * rate / period
       if now > ts then ts = now end
     end
-    if value > capacity then value = capacity end
+    if used < least then used = least end
   end
-  value = value - total
-  local isTaken = value >= floor and not isHeld
+  used = used + total
+  local isTaken = used <= most and isOpen
   if isTaken then
-    local periods = (capacity - value) / rate
+    local periods = used / rate
     if isWindow then periods = ceil(periods) end
+    if used > own then used = capacity - used end
     local needed = clock + max(0, ts - now + periods * period) + ${KEEP}
     if needed <= stays and #s == 24 then
-      call('SETRANGE', key, 0, pack('<dd', value, ts))
+      call('SETRANGE', key, 0, pack('<dd', used, ts))
     else
       stays = max(stays, needed + ${KEEP})
-      local row = pack('<ddd', value, ts, stays)
+      local row = pack('<ddd', used, ts, stays)
       if stays >= ${LAST_INSTANT} then call('SET', key, row)
       else call('SET', key, row, 'PXAT', format('%d', ceil(stays))) end
     end
@@ -113,11 +124,11 @@ const TAKE_ROW = `
 `;
 
 /** The state of a row that was taken from. Its `ts` is left out if it is that of a new row. */
-const TAKEN = `ts == fresh and format('%.17g', value) or format('%.17g/%.17g', value, ts)`;
+const TAKEN = `ts == fresh and format('%.17g', used) or format('%.17g/%.17g', used, ts)`;
 
 /**
  * ARGV, after the mark: the time of the decision; the number of terms; the total of all lines, or
- * nothing; five numbers for each of the terms; and for each line its place among the terms, its total
+ * nothing; seven numbers for each of the terms; and for each line its place among the terms, its total
  * and the `ts` of a new row. Lines of one total have one place, and only that `ts`, or nothing.
  */
 const TAKE = `${HEAD}
@@ -126,15 +137,16 @@ ${ONCE}
 local now, kinds, shared = ARGV[3] + 0.0, tonumber(ARGV[4]), tonumber(ARGV[5])
 local terms = {}
 for i = 1, kinds do
-  local from = 5 * i
-  terms[i] = {ARGV[from + 1] == '1', ARGV[from + 2] + 0.0, ARGV[from + 3] + 0.0, ARGV[from + 4] + 0.0, ARGV[from + 5] + 0.0}
+  local from = 7 * i - 1
+  terms[i] = {ARGV[from] == '1'}
+  for j = 2, 7 do terms[i][j] = ARGV[from + j - 1] + 0.0 end
 end
-local at = 5 * kinds + 6
-local isWindow, rate, period, capacity, floor = unpack(terms[1])
+local at = 7 * kinds + 6
+local isWindow, rate, period, capacity, own, most, least = unpack(terms[1])
 local total, fresh = shared and shared + 0.0, now
 for i = 1, count do
   if not shared then
-    isWindow, rate, period, capacity, floor = unpack(terms[ARGV[at] + 1])
+    isWindow, rate, period, capacity, own, most, least = unpack(terms[ARGV[at] + 1])
     total, fresh, at = ARGV[at + 1] + 0.0, ARGV[at + 2] + 0.0, at + 3
   elseif isWindow then
     fresh, at = ARGV[at] + 0.0, at + 1
@@ -147,10 +159,10 @@ ${ANSWER}`;
 
 /**
  * The take of one row, with as few words as possible. KEYS: the row, and the mark if there is one. ARGV:
- * the deadline, which also is the mark; the time of the decision, the total, the rate, the period; for
- * windows the `ts` of a new row, or nothing; the capacity and the floor. What is left out at the end has
- * its default: no windows, a capacity as the rate, a floor of 0. A take that was refused has no mark,
- * because it has written nothing.
+ * the deadline, which also is the mark; the time of the decision, the total, the rate, the period,
+ * `own`; for windows the `ts` of a new row, or nothing; the capacity, and the most and the least that
+ * may be used. What is left out at the end has its default: no windows, a capacity as the rate, `own`,
+ * and 0. A take that was refused has no mark, because it has written nothing.
  */
 const TAKE_ONE = `${CLOCK}
 local key, deadline = KEYS[1], ARGV[1]
@@ -158,11 +170,11 @@ local found = call('MGET', unpack(KEYS))
 local s, said = found[1], found[2]
 if said and said:sub(1, #deadline) == deadline then return said:sub(#deadline + 1) end
 if clock > deadline + 0.0 then return 'late' end
-local now, total, rate, period = ARGV[2] + 0.0, ARGV[3] + 0.0, ARGV[4] + 0.0, ARGV[5] + 0.0
-local fresh = tonumber(ARGV[6] or '')
+local now, total, rate, period, own = ARGV[2] + 0.0, ARGV[3] + 0.0, ARGV[4] + 0.0, ARGV[5] + 0.0, ARGV[6] + 0.0
+local fresh = tonumber(ARGV[7] or '')
 local isWindow = fresh ~= nil
 if not isWindow then fresh = now end
-local capacity, floor = tonumber(ARGV[7] or ARGV[4]), tonumber(ARGV[8] or 0)
+local capacity, most, least = tonumber(ARGV[8] or ARGV[4]), tonumber(ARGV[9] or ARGV[6]), tonumber(ARGV[10] or 0)
 ${TAKE_ROW}
 if not isTaken then return '-' end
 local text = ${TAKEN}
@@ -172,9 +184,9 @@ return text
 
 const TELL = `
 for i = 1, #KEYS do
-  local value, ts, stays, holder = load(rows[i])
+  local used, ts, stays, holder = load(rows[i])
   if stays == 0 then reply[i + 1] = holder and '!' or '-'
-  else reply[i + 1] = format(holder and '%.17g/%.17g!' or '%.17g/%.17g', value, ts) end
+  else reply[i + 1] = format(holder and '%.17g/%.17g!' or '%.17g/%.17g', used, ts) end
 end
 return table.concat(reply, ' ')
 `;
@@ -184,7 +196,8 @@ const READ = `${HEAD}${ROWS}${TELL}`;
 /**
  * ARGV, after the mark: who holds the rows, or nothing; for how long to hold from now what is written,
  * or nothing to let it go; and for each group the number of its writes, and for each write the two numbers that were, the two numbers to write, and for how long they have
- * to stay. A row that does not exist has two empty numbers, and a row that stays for ever has no time.
+ * to stay. A row that does not exist has two empty numbers, and a row that stays for ever has no time,
+ * or the mark of an index and the place of two keys: of the sorted sets in which it stands by its \`ts\`.
  */
 const WRITE = `${HEAD}${ROWS}${ONCE}
 local own, keep, first, at = ARGV[3], tonumber(ARGV[4]), 0, 5
@@ -194,24 +207,31 @@ while at <= #ARGV do
   local size, isSame, seen = tonumber(ARGV[at]), true, {}
   for i = 1, size do
     local from = at + 5 * i - 4
-    local value, ts, stays, holder = load(rows[first + i])
+    local used, ts, stays, holder = load(rows[first + i])
     seen[i] = {stays, holder}
     if (holder or '') ~= own then isSame = false
     elseif ARGV[from] == '' then isSame = isSame and stays == 0
-    else isSame = isSame and stays > 0 and value == tonumber(ARGV[from]) and ts == tonumber(ARGV[from + 1]) end
+    else isSame = isSame and stays > 0 and used == tonumber(ARGV[from]) and ts == tonumber(ARGV[from + 1]) end
   end
   if isSame then
     for i = 1, size do
       local from, key = at + 5 * i - 4, KEYS[first + i]
-      local value, ts, lasts = ARGV[from + 2], ARGV[from + 3], ARGV[from + 4]
+      local used, ts, lasts = ARGV[from + 2], ARGV[from + 3], ARGV[from + 4]
       local stays, holder = unpack(seen[i])
-      if value == '' then
+      local index = lasts:sub(1, 1) == '${INDEXED}' and tonumber(lasts:sub(2))
+      if index then
+        lasts = ''
+        for j = index, index + 1 do
+          if used == '' then call('ZREM', KEYS[j], key) else call('ZADD', KEYS[j], ts, key) end
+        end
+      end
+      if used == '' then
         if keep then save(key, pack('<ddd', 0, 0, 0) .. hold, till)
         elseif stays > 0 or holder then call('DEL', key) end
-      elseif holder or value ~= ARGV[from] or ts ~= ARGV[from + 1] then
+      elseif holder or used ~= ARGV[from] or ts ~= ARGV[from + 1] then
         local until_ = lasts == '' and ${LAST_INSTANT} or clock + tonumber(lasts)
         stays = max(stays, until_)
-        save(key, pack('<ddd', tonumber(value), tonumber(ts), stays) .. hold, max(stays, till))
+        save(key, pack('<ddd', tonumber(used), tonumber(ts), stays) .. hold, max(stays, till))
       end
     end
   end
@@ -229,10 +249,10 @@ for i = 1, #KEYS do
 end
 local till = clock + ARGV[3]
 for i = 1, #KEYS do
-  local value, ts, stays = load(rows[i])
-  save(KEYS[i], pack('<dddd', value, ts, stays, till) .. ARGV[2], max(stays, till))
+  local used, ts, stays = load(rows[i])
+  save(KEYS[i], pack('<dddd', used, ts, stays, till) .. ARGV[2], max(stays, till))
   if stays == 0 then reply[i + 1] = '-'
-  else reply[i + 1] = format('%.17g/%.17g', value, ts) end
+  else reply[i + 1] = format('%.17g/%.17g', used, ts) end
 end
 return table.concat(reply, ' ')
 `;
@@ -240,9 +260,9 @@ return table.concat(reply, ' ')
 /** ARGV: who holds the rows. */
 const RELEASE = `${HEAD}${ROWS}
 for i = 1, #KEYS do
-  local value, ts, stays, holder = load(rows[i])
+  local used, ts, stays, holder = load(rows[i])
   if holder == ARGV[1] then
-    if stays == 0 then call('DEL', KEYS[i]) else save(KEYS[i], pack('<ddd', value, ts, stays), stays) end
+    if stays == 0 then call('DEL', KEYS[i]) else save(KEYS[i], pack('<ddd', used, ts, stays), stays) end
   end
 end
 return stamp

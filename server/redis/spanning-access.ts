@@ -6,7 +6,7 @@
  * A process that is killed between two writes, or stands still for longer than the hold, leaves some
  * rows written. The limiter writes several rows to charge all of them, or to give back to all of them. Half of either is stricter, never laxer.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { Write, WriteGroup } from "../store/plan-writes.js";
 import { type RowAccess, UnsentError, type WriteOutcomes } from "../store/row-access.js";
 import type { RowId } from "../store/store.js";
@@ -20,7 +20,7 @@ import type { Tags } from "./tags.js";
 /** How often a hold is renewed while the parts of a write are under way, ms. */
 const RENEW = HOLD / 3;
 
-type States = Map<string, RateLimitState>;
+type States = Map<string, Row>;
 
 /** What a group writes to the rows of one tag. */
 interface Part {
@@ -225,8 +225,8 @@ function merge(all: readonly States[]): States {
 
 function isSame(one: States, other: States): boolean {
   if (one.size !== other.size) return false;
-  return [...one].every(([id, { value, ts }]) => {
+  return [...one].every(([id, { used, ts }]) => {
     const found = other.get(id);
-    return found?.value === value && found.ts === ts;
+    return found?.used === used && found.ts === ts;
   });
 }

@@ -3,23 +3,24 @@
  * and of a synchronous client of SQLite. Nothing else runs between a read and the write that was
  * decided on it, so a write needs no guard.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import { takeTokens } from "../../core/decide.js";
+import { isOfLarger } from "../../core/rows/bucket.js";
 import { demandFinite, type Settled } from "./plan-writes.js";
 import { type Decision, rowKey, type RowId } from "./store.js";
 
 export interface RowsAtOnce {
   /** The state of a row; `null` if it does not exist. */
-  get(row: RowId): RateLimitState | null;
+  get(row: RowId): Row | null;
   /** Writes a row; `null` deletes it. */
-  put(row: RowId, next: RateLimitState | null): void;
+  put(row: RowId, next: Row | null): void;
 }
 
 /** A row of the decisions, and the state that they have made of it. */
 interface SeenRow {
   row: RowId;
-  was: RateLimitState | null;
-  next: RateLimitState | null;
+  was: Row | null;
+  next: Row | null;
 }
 
 interface Decided {
@@ -81,9 +82,12 @@ function settle(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled 
  */
 function take({ plain }: Decision<unknown>, row: SeenRow): Settled | undefined {
   if (plain === undefined) return undefined;
+  const { config, count, floor, least } = plain;
+  // What a larger config has used is kept by `decide`, as in a statement.
+  if (row.next !== null && isOfLarger(config, row.next)) return undefined;
   const now = plain.clock();
-  const next = takeTokens(row.next, plain.config, now, plain.count, plain.floor);
-  if (next === undefined || !Number.isFinite(next.value + next.ts)) return undefined;
+  const next = takeTokens(row.next, config, now, count, floor, least);
+  if (next === undefined || !Number.isFinite(next.used + next.ts)) return undefined;
   const result = plain.granted(next, 0, now);
   row.next = next;
   return { ok: true, result };
@@ -100,5 +104,5 @@ function decide(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled 
 }
 
 function isChanged({ was, next }: SeenRow): boolean {
-  return was?.value !== next?.value || was?.ts !== next?.ts;
+  return was?.used !== next?.used || was?.ts !== next?.ts;
 }

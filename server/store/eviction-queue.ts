@@ -4,14 +4,15 @@
  * that denies its calls.
  */
 import { isCredits } from "../../core/rows/credits.js";
-import { fullAt, type RateLimitState, usageOf } from "../../core/calculate.js";
+import { fullAt, usageOf } from "../../core/rows/reading.js";
+import type { Row } from "../../core/rows/row.js";
 import type { RowId } from "./store.js";
 
 /** A row of the memory store. */
 export interface MemoryRow {
   readonly id: string;
   row: RowId;
-  state: RateLimitState;
+  state: Row;
   /** The second in which it was going to be full when it was last looked at. */
   second: number;
   /** How much of it was used when it was last looked at: 0 to `LEVELS`, or `UNKNOWN`. */
@@ -139,7 +140,7 @@ function secondOf({ state, row: { config } }: MemoryRow): number {
 
 function levelOf({ state, row: { config } }: MemoryRow): number {
   // What was bought goes last.
-  if (config === undefined || (isCredits(config) && state.value !== 0)) return UNKNOWN;
+  if (config === undefined || (isCredits(config) && state.used !== 0)) return UNKNOWN;
   return Math.floor(LEVELS * usageOf(state, config));
 }
 

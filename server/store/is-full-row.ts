@@ -1,4 +1,5 @@
-import { isFullAt, type RateLimitState } from "../../core/calculate.js";
+import { isFullAt } from "../../core/rows/reading.js";
+import type { Row } from "../../core/rows/row.js";
 import type { Bucket } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
 import { staysFull } from "../../core/with-calendar.js";
@@ -14,7 +15,7 @@ import type { RowId } from "./store.js";
  */
 export function isFullRow(
   { name, key }: Pick<RowId, "name" | "key">,
-  state: RateLimitState,
+  state: Row,
   configs: readonly Bucket[],
   at: number,
 ): boolean {

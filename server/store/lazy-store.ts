@@ -71,15 +71,31 @@ export function lazyStore<TTransaction = unknown>(
       const { list } = store();
       return list?.bind(opened);
     },
+    get earliest() {
+      const { earliest } = store();
+      return earliest?.bind(opened);
+    },
     get names() {
       const { names } = store();
       return names?.bind(opened);
     },
     overrides: {
       read: async (call) => overrides().read(call),
-      async readWithin(tx) {
+      get readOf() {
         const table = overrides();
-        return table.readWithin?.(tx) ?? table.read();
+        return table.readOf?.bind(table);
+      },
+      get readPage() {
+        const table = overrides();
+        return table.readPage?.bind(table);
+      },
+      get readChanges() {
+        const table = overrides();
+        return table.readChanges?.bind(table);
+      },
+      async readWithin(tx, of) {
+        const table = overrides();
+        return table.readWithin?.(tx, of) ?? table.read();
       },
       get writeWithin() {
         const table = overrides();

@@ -25,6 +25,8 @@ export function memoryOverrides(): { table: OverrideTable; commit(tx: object): v
 
   const table: OverrideTable = {
     read: async () => [...rows.values()],
+    readOf: async (name, key) =>
+      [...new Set([key, ""])].flatMap((each) => rows.get(bucketId(name, each)) ?? []),
     readWithin: async (tx) => [...rowsIn(tx).values()],
     async writeWithin(tx, change) {
       const isThere = put(rowsIn(tx), change);

@@ -2,10 +2,12 @@
  * Limits in the memory of this process: for tests, for a single process, and for limits that may be
  * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import { CLOSED } from "../../core/rows/bucket.js";
+import type { Row } from "../../core/rows/row.js";
 import { RESERVED_PREFIX } from "../../core/rows/side-rows.js";
 import { applyAtOnce, resultsOf, type RowsAtOnce } from "./at-once.js";
 import { memoryOverrides } from "./memory-overrides.js";
+import { byTime } from "./earliest-by-list.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
 import { isFullRow } from "./is-full-row.js";
 import { nextTick } from "../timers/next-tick.js";
@@ -16,6 +18,7 @@ import {
   type Decision,
   type JoinedStore,
   expiredError,
+  type FoundRow,
   type RateLimitStore,
   rowKey,
   type RowId,
@@ -41,9 +44,9 @@ export interface MemoryStoreOptions {
 /** The states that a transaction of this store has read and written so far. */
 export interface MemoryTransaction {
   /** The states that were read, by `rowKey`; `null` for a row that does not exist. */
-  readonly was: Map<string, RateLimitState | null>;
+  readonly was: Map<string, Row | null>;
   /** The states to write when it commits, by `rowKey`; `null` deletes the row. */
-  readonly next: Map<string, RateLimitState | null>;
+  readonly next: Map<string, Row | null>;
   /** The rows that were written, by `rowKey`. */
   readonly rows: Map<string, RowId>;
 }
@@ -72,7 +75,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   const overrides = memoryOverrides();
   /** The latest time that was written. A row that is full at this time is not needed. */
   let latest = -Infinity;
-  const stateOf = (id: string): RateLimitState | null => entries.get(id)?.state ?? null;
+  const stateOf = (id: string): Row | null => entries.get(id)?.state ?? null;
   const rows: RowsAtOnce = {
     get: (row) => stateOf(rowKey(row)),
     put: (row, next) => put(rowKey(row), row, next),
@@ -84,14 +87,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     for (const { row } of entries.values()) if (row.name === name) yield row;
   }
 
-  function put(id: string, row: RowId, next: RateLimitState | null): void {
+  function put(id: string, row: RowId, next: Row | null): void {
     const existing = entries.get(id);
     if (next === null) {
       if (existing !== undefined) drop(existing);
       return;
     }
-    // Rows beside those of limits may be of an instant to come: a count of closings is.
-    if (!row.name.startsWith(RESERVED_PREFIX)) latest = Math.max(latest, next.ts);
+    // Closed rows, and rows beside those of limits, may be of an instant to come: a count of closings is.
+    if (!row.name.startsWith(RESERVED_PREFIX) && next.used !== CLOSED) {
+      latest = Math.max(latest, next.ts);
+    }
     if (existing !== undefined) {
       existing.row = row;
       existing.state = next;
@@ -132,6 +137,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
         const seen = [...own.filter((row) => inside.get(row) !== null), ...others];
         const page = firstRows(seen, given ?? firstWith(name, prefix), count);
         return page.filter(({ key }) => key.startsWith(prefix));
+      },
+      async earliest(name, prefix, count) {
+        const own = [...tx.rows.values()].filter((row) => row.name === name);
+        const others = [...rowsOf(name)].filter((row) => !tx.next.has(rowKey(row)));
+        return byTime(foundRows([...own, ...others], inside, prefix), count);
       },
     };
   }
@@ -175,6 +185,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       const start = after === undefined ? 0 : firstAfter(all, after);
       return all.slice(start, start + count).filter(begins);
     },
+    async earliest(name, prefix, count) {
+      return byTime(foundRows(rowsOf(name), rows, prefix), count);
+    },
     async *names() {
       const names = new Set<string>();
       // Not the rows that come meanwhile, or there might be no end.
@@ -207,6 +220,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       yield dropped;
     },
   };
+}
+
+function foundRows(
+  ids: Iterable<RowId>,
+  { get }: Pick<RowsAtOnce, "get">,
+  prefix: string,
+): FoundRow[] {
+  return [...ids].flatMap((row) => {
+    const state = row.key.startsWith(prefix) ? get(row) : null;
+    return state === null ? [] : [{ row, state }];
+  });
 }
 
 function compareRows(a: RowId, b: RowId): number {

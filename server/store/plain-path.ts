@@ -7,14 +7,17 @@
  * the way of a batch, about a kind of decision, or about a kind of store:
  *
  * - What is known of the row, and of earlier tries (`group-commit/ways/ways.ts`).
+ * - What the row says: a statement leaves closed rows to `core`, and some others (`owesNothing` in
+ *   `take-terms.ts`).
  * - A decision without `plain` never takes this path: one of several claims, such as `limitAll`, and one
  *   with `once` (`ClaimDecision` in `limiter/draft.ts`).
  * - A call that enters a slot does so where it believes a slot to be free (`EnterClaim` in
  *   `limiter/slots/slot-decisions.ts`).
- * - A call on rows that an override has fixed asks no store (`limiter/overrides/override-limit.ts`).
+ * - A call on rows that an override or a plan has fixed asks no store (`limiter/overrides/answered-limit.ts`).
  */
 import { capacityOf, type PeriodicConfig, type Bucket, reservableOf } from "../../core/config.js";
 import type { RowId } from "./store.js";
+import { fitsFull } from "./take-terms.js";
 
 /**
  * Whether SQL can calculate the formulas of `core` for this config. They have to stay clear of
@@ -36,8 +39,6 @@ export function mayBePlain(config: Bucket): boolean {
 /** The least rate and the most tokens that SQL calculates with. */
 const LEAST_RATE = 2 ** -64;
 const MOST_TOKENS = 2 ** 128;
-/** Above every capacity that SQL calculates with, and below what `prune` leaves alone. */
-export const FILLS_EVERY_ROW = 2 ** 160;
 /**
  * The refill of a row that a statement must not take from: so little that no take passes, and its calls
  * are decided by `core`. Row and terms hold less than 2^154, and are far from overflow.
@@ -57,6 +58,8 @@ interface Tokens {
   count: number;
   /** The least that may be left in a row. */
   floor: number;
+  /** What is used at least before the take. @default 0 */
+  least?: number | undefined;
   /** @default Infinity */
   maxWait?: number | undefined;
 }
@@ -67,13 +70,14 @@ export function canTakePlainly(tokens: Tokens): boolean {
   // A statement cannot compute how long a wait will be, so a bounded wait is not plain.
   if (!limit.isPlain || !(count > 0) || maxWait !== Infinity) return false;
   // A call for more than one shard can hold takes from both.
-  return rows.length === 1 || capacityOf(limit.part) - count >= tokens.floor;
+  return rows.length === 1 || fitsFull({ config: limit.part, floor: tokens.floor }, count);
 }
 
 /**
  * For a charge, and for the take of a block. A charge of several rows is spread over them, and one of more
  * than a row can owe or hold is refused.
  */
-export function canChargePlainly({ limit, rows, count, floor }: Tokens): boolean {
-  return limit.isPlain && rows.length === 1 && count > 0 && capacityOf(limit.part) - count >= floor;
+export function canChargePlainly({ limit, rows, count, floor, least }: Tokens): boolean {
+  const terms = { config: limit.part, floor, least };
+  return limit.isPlain && rows.length === 1 && count > 0 && fitsFull(terms, count);
 }

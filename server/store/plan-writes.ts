@@ -6,7 +6,7 @@
  * Rows that one decision depends on form a group. A group is written all or nothing, and its
  * decisions take effect only if it is written. A decision that throws fails alone.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import { capacityOf, type Bucket } from "../../core/config.js";
 import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
 
@@ -16,8 +16,8 @@ import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
  */
 export interface Write {
   row: RowId;
-  was: RateLimitState | null;
-  next: RateLimitState | null;
+  was: Row | null;
+  next: Row | null;
   /** The configs of the row, if the decisions of the batch name it with several. */
   also?: (Bucket | undefined)[] | undefined;
 }
@@ -59,7 +59,7 @@ interface Group {
 }
 
 /** The states of rows, by {@link rowKey}. A row that is missing does not exist. */
-export type RowStates = Pick<ReadonlyMap<string, RateLimitState>, "get">;
+export type RowStates = Pick<ReadonlyMap<string, Row>, "get">;
 
 export function planWrites(decisions: readonly Decision<unknown>[], states: RowStates): Plan {
   const entries = new Map<string, Entry>();
@@ -85,11 +85,12 @@ export function planWrites(decisions: readonly Decision<unknown>[], states: RowS
 
 /** Each database has its own answer to such a number, and would fail the calls beside it, too. */
 export function demandFinite(writes: Outcome<unknown>["writes"], rows: readonly RowId[]): void {
-  const index = writes?.findIndex((next) => next && !Number.isFinite(next.value + next.ts)) ?? -1;
+  const index = writes?.findIndex((next) => next && !Number.isFinite(next.used + next.ts)) ?? -1;
   if (index === -1) return;
+  const { used, ts } = writes![index]!;
   throw new RangeError(
     `the numbers of rate limit "${rows[index]!.name}" are too large: a row cannot hold ` +
-      `${writes![index]!.value}; use a smaller rate, capacity or count`,
+      `${Number.isFinite(used) ? ts : used}; use a smaller rate, capacity or count`,
   );
 }
 
@@ -142,7 +143,7 @@ function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: 
   return wrote;
 }
 
-const isWrite = (next: RateLimitState | null | undefined) => next !== undefined;
+const isWrite = (next: Row | null | undefined) => next !== undefined;
 const isTied = (entry: Entry) => entry.group !== undefined;
 
 function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[] | undefined)[]) {
@@ -167,8 +168,8 @@ function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[]
   return [...groups.values()];
 }
 
-function sameState(a: RateLimitState | null, b: RateLimitState | null): boolean {
-  return a?.value === b?.value && a?.ts === b?.ts;
+function sameState(a: Row | null, b: Row | null): boolean {
+  return a?.used === b?.used && a?.ts === b?.ts;
 }
 
 /** Merges two groups; creates one if there is none yet. */

@@ -44,7 +44,10 @@ export class WriteConflictError extends Error {
   /** "Transaction failed due to a write conflict or a deadlock. Please retry your transaction" */
   readonly code = "P2034";
 
-  constructor() {
-    super("another transaction wrote the same rate limits; retry the transaction");
+  constructor(
+    message = "another transaction wrote the same rate limits; retry the transaction",
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
   }
 }

@@ -1,12 +1,12 @@
 /** The database operations that group commit needs. */
 import type { Bucket } from "../../core/config.js";
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { WriteGroup } from "./plan-writes.js";
 import type { RowId } from "./store.js";
 
 export interface RowStatements {
   /** The rows that exist, by `rowKey`, as one consistent snapshot. */
-  read(rows: readonly RowId[]): Promise<Map<string, RateLimitState>>;
+  read(rows: readonly RowId[]): Promise<Map<string, Row>>;
   /**
    * Writes each group all or nothing, and only if every row of it still is as it `was`. Outside a
    * caller's transaction it never rejects, because one group may have been written when the next
@@ -38,6 +38,18 @@ export interface TakeTerms<TConfig extends Bucket = Bucket> {
   config: TConfig;
   /** The least that a take may leave. */
   floor: number;
+  /**
+   * What is used at least before the take, at least 0. Of a lease's block, it is what refills while the
+   * block may live.
+   * @default 0
+   */
+  least?: number | undefined;
+  /**
+   * The most that a row of the config says as used, without a debt. Terms of one window of a time zone
+   * have it, because they have a config of their own.
+   * @default that of `config`
+   */
+  own?: number | undefined;
 }
 
 /** A take from one row, for one call or for several. */
@@ -46,8 +58,11 @@ export interface TakeLine<TConfig extends Bucket = Bucket> {
   terms: TakeTerms<TConfig>;
   /** The tokens of all calls of the line, taken together or not at all. A full row has them. */
   total: number;
-  /** The state to insert if there is no row yet, after the tokens were taken. */
-  fresh: RateLimitState;
+  /**
+   * The row to insert if there is none yet, after the tokens were taken. Of a token bucket, its `ts` is
+   * the `now` of the take.
+   */
+  fresh: Row;
 }
 
 export interface TakeOptions {
@@ -73,11 +88,10 @@ export interface RowAccess extends RowStatements {
    * same terms, unless `mixesTerms`.
    */
   readonly take?:
-    | ((lines: readonly TakeLine[], options: TakeOptions) => Promise<Map<string, RateLimitState>>)
-    | undefined;
+    ((lines: readonly TakeLine[], options: TakeOptions) => Promise<Map<string, Row>>) | undefined;
   /** The same for one line, where there is a shorter way. `undefined` if it was not taken. */
   readonly takeOne?:
-    ((line: TakeLine, options: TakeOptions) => Promise<RateLimitState | undefined>) | undefined;
+    ((line: TakeLine, options: TakeOptions) => Promise<Row | undefined>) | undefined;
   /** Whether the lines of one take may differ in their terms. */
   readonly mixesTerms: boolean;
   /**

@@ -4,7 +4,7 @@
  * one row says so in `plain`, and a SQL store may then carry it out inside one statement.
  */
 import { bucketId } from "../../core/bucket-id.js";
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { Bucket } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
@@ -30,6 +30,12 @@ export interface RowId {
   config?: Bucket | undefined;
 }
 
+/** A row that exists, and what it holds. */
+export interface FoundRow {
+  readonly row: RowId;
+  readonly state: Row;
+}
+
 /** The result of a decision on the states that it received. */
 export interface Outcome<TResult> {
   /** What the caller gets. */
@@ -40,7 +46,7 @@ export interface Outcome<TResult> {
    * no guard. So give `undefined` only if a concurrent change of the row cannot make the writes
    * wrong. Otherwise give its state back, which guards it: `null` for a row that does not exist.
    */
-  writes?: readonly (RateLimitState | null | undefined)[] | undefined;
+  writes?: readonly (Row | null | undefined)[] | undefined;
 }
 
 /**
@@ -60,7 +66,7 @@ export interface Decision<TResult> {
    */
   readonly plain?: PlainTake<TResult> | undefined;
   /** Call it as a method. It may be inherited, so a spread copy of the decision may lack it. */
-  decide(states: readonly (RateLimitState | null)[]): Outcome<TResult>;
+  decide(states: readonly (Row | null)[]): Outcome<TResult>;
 }
 
 /** The data with which a store can take tokens from one row by itself. */
@@ -74,6 +80,12 @@ export interface PlainTake<TResult> {
   readonly count: number;
   /** The least that may be left; see `floorOf`. */
   readonly floor: number;
+  /**
+   * What is used at least before the take, at least 0. Of a lease's block, it is what refills while the
+   * block may live.
+   * @default 0
+   */
+  readonly least?: number | undefined;
   /** The limiter's clock, epoch ms. */
   readonly clock: () => number;
   /**
@@ -83,7 +95,7 @@ export interface PlainTake<TResult> {
    * @param later tokens that the same write took for calls after this one.
    * @param now the time of the decision, epoch ms.
    */
-  granted(next: RateLimitState, later: number, now: number): TResult;
+  granted(next: Row, later: number, now: number): TResult;
 }
 
 /** A call for one decision that receives its result by callback instead of by promise. */
@@ -193,6 +205,14 @@ export interface RateLimitStore<TTransaction = unknown> {
   list?(name: string, after: RowId | undefined, count: number, prefix?: string): Promise<RowId[]>;
 
   /**
+   * The rows of a name whose key begins with `prefix`, and what they hold: those with the least `ts`
+   * before the others, at most `count` of them. It should take no longer than to read the rows with
+   * this beginning, whatever else the database holds. Optional: without it, the limiter lists all of
+   * them with `list`, and reads them. A wrapper of a store should pass it on.
+   */
+  earliest?(name: string, prefix: string, count: number): Promise<FoundRow[]>;
+
+  /**
    * The names of all rows, each once, in any order. A name whose rows come or go meanwhile may be
    * left out. Each step of the iteration is one round trip at most, and takes time in proportion to
    * the names and not to the rows, where the database can do that.
@@ -215,10 +235,10 @@ export interface RateLimitStore<TTransaction = unknown> {
 }
 
 /**
- * The decisions of one transaction. They run one after the other. Its `list` shows the rows that the
- * transaction sees.
+ * The decisions of one transaction. They run one after the other. Its `list` and `earliest` show the
+ * rows that the transaction sees.
  */
-export interface JoinedStore extends Pick<RateLimitStore, "apply" | "list"> {
+export interface JoinedStore extends Pick<RateLimitStore, "apply" | "list" | "earliest"> {
   /**
    * Runs `work` in the turn of a decision: it sends statements of its own, and decisions, and nothing
    * of other calls comes between them. Rejects like `apply`. Optional: without it, the limiter calls

@@ -1,10 +1,17 @@
 /** By what the rows of a plain take are charged. */
-import { type Bucket, capacityOf, type PeriodicConfig } from "../../core/config.js";
+import {
+  type Bucket,
+  capacityOf,
+  mostUsed,
+  type PeriodicConfig,
+  toleranceOf,
+} from "../../core/config.js";
 import type { TakeLine, TakeTerms } from "./row-access.js";
 
 /** Whether a statement can charge two rows by the same terms. Each row has its own `start`. */
 export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
-  if (one.floor !== other.floor) return false;
+  if (one.floor !== other.floor || one.own !== other.own) return false;
+  if ((one.least ?? 0) !== (other.least ?? 0)) return false;
   const [a, b] = [one.config, other.config];
   return (
     a === b ||
@@ -14,6 +21,47 @@ export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
       a.windows === b.windows &&
       capacityOf(a) === capacityOf(b))
   );
+}
+
+/** Whether a full row has these tokens. */
+export function fitsFull({ config, floor, least = 0 }: TakeTerms, total: number): boolean {
+  return least + total <= mostUsed(config, floor);
+}
+
+/** The most that a row of a config says as used, without a debt. */
+export function ownOf(config: Bucket): number {
+  return capacityOf(config) + toleranceOf(config);
+}
+
+/** The numbers of terms, as a statement calculates with them. */
+export interface TermNumbers {
+  rate: number;
+  period: number;
+  capacity: number;
+  /** See {@link ownOf}. */
+  own: number;
+  /** The most that may be used after the take. */
+  most: number;
+  /** What is used at least before it. */
+  least: number;
+}
+
+export function termNumbers({
+  config,
+  floor,
+  least = 0,
+  own = ownOf(config),
+}: TakeTerms<PeriodicConfig>): TermNumbers {
+  const { rate, period } = config;
+  return { rate, period, capacity: capacityOf(config), own, most: mostUsed(config, floor), least };
+}
+
+/**
+ * Whether takes by these terms owe nothing, which nearly all do. Statements have a shorter text for
+ * them. It leaves a row that says more than `most`, or a debt, to `core`.
+ */
+export function owesNothing({ own, most, least }: TermNumbers): boolean {
+  return most <= own && least === 0;
 }
 
 /** The terms that all lines share, or `undefined` if they differ. */

@@ -3,11 +3,12 @@ import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import type { RateLimiter } from "../limiter/limiter-types.js";
+import type { PlanBy, PlannedName, PlanName } from "../limiter/plans/plan-types.js";
 import { createAdminRouter } from "./admin/admin-router.js";
 import type { RateLimitAdminOptions } from "./admin/admin-types.js";
 import type { RateLimitAdminRouter } from "./admin/router-types.js";
-import { type ConfigResolver, createConfigFor } from "./config-for-caller.js";
 import type { KeyResolver } from "./key-for-caller.js";
+import { createPlanFor, type PlanForCaller } from "./plan-for-caller.js";
 import { createRateLimited } from "./rate-limited.js";
 import type { RateLimited } from "./rate-limited-types.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
@@ -17,7 +18,7 @@ import type { RateLimitRouter } from "./router-types.js";
 const DEFAULT_INTERVAL = 1000;
 /** How many streams one caller may have open; a page has one, and two for a moment. */
 const DEFAULT_MAX_STREAMS = 10;
-/** How often the keys and configs of an open stream are resolved again, ms. */
+/** How often the keys and plans of an open stream are resolved again, ms. */
 const DEFAULT_KEY_INTERVAL = 60_000;
 
 /**
@@ -40,11 +41,12 @@ export interface RateLimitTRPCOptions<
   TLimits extends LimitConfigs,
   TTransaction,
   TExposed extends keyof TLimits & string = keyof TLimits & string,
+  TBy extends PlanBy = "call",
 > {
   /** The result of `initTRPC.….create()`. */
   t: TRPCRootLike<TContext, TMeta>;
   /** The limiter whose limits are charged and read. */
-  limiter: RateLimiter<TLimits, TTransaction>;
+  limiter: RateLimiter<TLimits, TTransaction, TBy>;
   /**
    * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share,
    * and `null` to reject the request.
@@ -52,13 +54,14 @@ export interface RateLimitTRPCOptions<
    */
   key?: KeyResolver<TContext, keyof TLimits & string>;
   /**
-   * The config of a limit for this caller, such as a paying user's. `undefined` means the limit's
-   * own. The middleware charges by it, and the router answers by it. A procedure's own `config`
-   * option goes before it. It is called for each limit of a request, after `key`. A config that is
-   * not valid fails the request with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason.
-   * @default the limit's own config
+   * The plan of this caller, such as that of a paying user. The middleware charges by it, and the router
+   * answers by it. A procedure's own `plan` or `config` goes before it. It is called for each limit of a
+   * request that has plans, after `key`. An answer that is no plan of the limiter fails the request
+   * with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason.
+   * @default what the `plan` function of the limiter says; where it has none, and limits with plans, it
+   * is required
    */
-  config?: ConfigResolver<TContext, keyof TLimits & string>;
+  plan?: PlanForCaller<TContext, PlannedName<TLimits>, PlanName<TLimits>>;
   /**
    * The limits that clients may know: those that the router accepts, and that errors and header
    * fields name. A denial by another limit is `TOO_MANY_REQUESTS` with `Retry-After` alone.
@@ -89,21 +92,28 @@ export interface RateLimitTRPCOptions<
    */
   maxStreams?: number;
   /**
-   * ms between two calls of `key` and `config` for each limit that a stream follows, above 0. The
-   * stream ends when the key is rejected or has changed, and goes on with a config that has changed.
+   * ms between two calls of `key` and `plan` for each limit that a stream follows, above 0. The
+   * stream ends when the key is rejected or has changed, and goes on by a plan that has changed.
    * `ctx` is that of the stream's start, so only a resolver that looks a right or a plan up learns
-   * that it has changed. After `changeConfig`, the streams of its key are asked at once.
+   * that it has changed. After `planChanged`, the streams of its key are asked at once.
    * @default 60000
    */
   keyInterval?: number;
 }
+
+/** Where neither the limiter nor a call says the plan, `createRateLimitTRPC` has to. */
+type SaysPlanOfCaller<TContext, TLimits, TBy extends PlanBy> = "limiter" extends TBy
+  ? unknown
+  : [PlannedName<TLimits>] extends [never]
+    ? unknown
+    : { plan: PlanForCaller<TContext, PlannedName<TLimits>, PlanName<TLimits>> };
 
 type AnyOptions = RateLimitTRPCOptions<object, object, LimitConfigs, unknown>;
 const OPTIONS = namesOf<AnyOptions>({
   t: true,
   limiter: true,
   key: true,
-  config: true,
+  plan: true,
   expose: true,
   authorize: true,
   admin: true,
@@ -121,8 +131,8 @@ const ADMIN_OPTIONS = namesOf<RateLimitAdminOptions<object, string>>({
  * Binds a limiter to the tRPC of an application: middleware that charges its procedures, and a
  * router through which its clients read limits.
  *
- * @throws RateLimitConfigError when the limiter has no named limits, or an option is unknown or out of its
- * bounds.
+ * @throws RateLimitConfigError when the limiter has no named limits, when nothing says the plan of limits
+ * with plans, and for an option that is unknown or out of its bounds.
  *
  * @example
  * import { initTRPC } from "@trpc/server";
@@ -144,11 +154,19 @@ export function createRateLimitTRPC<
   TLimits extends LimitConfigs,
   TTransaction,
   TExposed extends keyof TLimits & string = keyof TLimits & string,
+  TBy extends PlanBy = "call",
 >(
-  options: RateLimitTRPCOptions<TContext, TMeta, TLimits, TTransaction, TExposed>,
+  options: RateLimitTRPCOptions<TContext, TMeta, TLimits, TTransaction, TExposed, TBy> &
+    SaysPlanOfCaller<TContext, TLimits, TBy>,
 ): {
   /** Middleware that charges limits; see `RateLimited`. */
-  rateLimited: RateLimited<TContext, TMeta, keyof TLimits & string, TTransaction>;
+  rateLimited: RateLimited<
+    TContext,
+    TMeta,
+    keyof TLimits & string,
+    TTransaction,
+    PlanName<TLimits>
+  >;
   /** The router through which clients read limits. Mount it as `rateLimit`. */
   router: RateLimitRouter<TContext, TMeta, TExposed>;
   /**
@@ -160,7 +178,7 @@ export function createRateLimitTRPC<
 } {
   type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
-  const { t, limiter, key: resolver, config, authorize } = options;
+  const { t, limiter, key: resolver, plan, authorize } = options;
   const { interval = DEFAULT_INTERVAL, keyInterval = DEFAULT_KEY_INTERVAL } = options;
   const { maxStreams = DEFAULT_MAX_STREAMS } = options;
   const names = Object.keys(limiter.limits) as TName[];
@@ -172,7 +190,7 @@ export function createRateLimitTRPC<
   if (!Array.isArray(exposed) || !exposed.every((name) => names.includes(name))) {
     throw new RateLimitConfigError("expose", exposed, `a list of ${names.join(", ")}`);
   }
-  for (const [option, value] of Object.entries({ key: resolver, config, authorize })) {
+  for (const [option, value] of Object.entries({ key: resolver, authorize })) {
     if (value !== undefined && typeof value !== "function") {
       throw new RateLimitConfigError(option, value, "a function");
     }
@@ -188,20 +206,20 @@ export function createRateLimitTRPC<
   }
   const { admin } = options;
   if (admin !== undefined) checkAdmin(admin);
-  const configFor = createConfigFor(config, limiter.limits);
+  const planFor = createPlanFor(plan, limiter);
   let adminRouter: RateLimitAdminRouter<TContext, TMeta, TName> | undefined;
   return {
-    rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(
+    rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction, PlanName<TLimits>>(
       limiter,
       resolver,
-      configFor,
+      planFor,
       exposed,
     ),
     router: createRateLimitRouter<TContext, TMeta, TExposed>(t as never, {
       limiter,
       names: exposed as readonly TExposed[],
       resolver,
-      configFor,
+      planFor,
       authorize,
       interval,
       maxStreams,

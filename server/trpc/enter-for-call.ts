@@ -1,7 +1,6 @@
 /** Enters a slot for a procedure call, together with the tokens of its other limits. */
 import { keyOption } from "../../core/key-option.js";
-import type { Taken } from "../hosts/charge-request.js";
-import type { LimitAllItem } from "../limiter/call-options.js";
+import type { ChargedItem, Taken } from "../hosts/charge-request.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import type { EnterGranted, EnterOptions } from "../limiter/slots/enter-options.js";
 
@@ -10,16 +9,16 @@ export async function enterForCall(
   limiter: Pick<UntypedRateLimiter, "enter">,
   names: string | readonly string[],
   slots: string,
-  items: readonly LimitAllItem[],
-  { maxWait, signal }: { maxWait: number | undefined; signal: AbortSignal | undefined },
+  items: readonly ChargedItem[],
+  options: Pick<EnterOptions, "holder" | "maxWait" | "signal">,
 ): Promise<Taken & { slot: EnterGranted }> {
   const own = items.find(({ name }) => name === slots)!;
   const slot = (await limiter.enter(slots, {
     ...keyOption(own.key),
     config: own.config as EnterOptions["config"],
+    plan: own.plan,
     with: items.filter((item) => item !== own),
-    maxWait,
-    signal,
+    ...options,
     throws: true,
   })) as EnterGranted;
   const entered = { ok: true, value: slot.value, ts: slot.ts } as const;

@@ -5,7 +5,12 @@
 import { TRPCError, type TRPC_ERROR_CODE_KEY } from "@trpc/server";
 import { getHTTPStatusCodeFromError } from "@trpc/server/http";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
-import { isRateLimitError, RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import {
+  adviceOf,
+  isRateLimitError,
+  type RateLimitErrorData,
+  remadeError,
+} from "../../core/errors.js";
 import { statusOfError } from "../hosts/status-of-error.js";
 import { withFewDenials } from "../http/header-fields.js";
 import type { DefaultErrorShape, TRPCErrorShape } from "./trpc-types.js";
@@ -72,12 +77,13 @@ export function concealed(error: unknown, hidden: readonly string[]): unknown {
   if (!hidden.some(isAbout)) {
     const denials = rateLimit?.denials?.filter(({ name }) => !hidden.includes(name));
     if (!rateLimit || denials?.length === rateLimit.denials?.length) return error;
-    const shown = new RateLimitError({ ...rateLimit, denials });
+    const shown = remadeError(error.cause, { ...rateLimit, denials });
     // As `Error` sets it: not enumerable, so that no serialiser sends it.
     Object.defineProperty(shown, "cause", { value: error });
     return toTRPCError(shown);
   }
-  const message = PUBLIC_MESSAGES[error.code] ?? "The request is not valid";
+  const about = PUBLIC_MESSAGES[error.code] ?? "The request is not valid";
+  const message = rateLimit ? `${about}. ${adviceOf(rateLimit)}` : about;
   const cause = new ConcealedError("about a rate limit that is not exposed", { cause: error });
   cause.retryAfter = rateLimit?.retryAfter;
   return new TRPCError({ code: error.code, message, cause });
@@ -151,7 +157,7 @@ export function formatRateLimitError<
     ...shape,
     // It names every limit that is sent.
     message:
-      rateLimit && rateLimit !== facts ? new RateLimitError(rateLimit).message : made.message,
+      rateLimit && rateLimit !== facts ? remadeError(made.cause, rateLimit).message : made.message,
     code: TRPC_ERROR_CODES_BY_KEY[made.code],
     data: {
       ...shape.data,

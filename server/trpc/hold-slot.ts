@@ -2,6 +2,7 @@
  * Holds a slot while a procedure runs: to the end of its stream, if its answer is one, and to the end of
  * all streams and promises in its answer, which tRPC sends as they come.
  */
+import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import type { EnterGranted } from "../limiter/slots/enter-options.js";
 
@@ -13,6 +14,15 @@ interface Answer {
   isSubscription: boolean;
   /** How long a stream may go on once its client has gone, ms. */
   patience: number;
+}
+
+type Slot = Pick<EnterGranted, "release" | "signal" | "isTakenOver">;
+
+/** What ends a stream whose slot a later call with the same `holder` has. */
+function takenOver(): TRPCError {
+  const message = "A later call with the same holder goes on in place of this one";
+  // Not one of the codes on which tRPC's client reconnects: two pages would end each other for ever.
+  return new TRPCError({ code: "CONFLICT", message });
 }
 
 /** How long a stream that is not read yet holds its slot at most, ms. */
@@ -45,7 +55,7 @@ class Parts {
   #left = 1;
 
   constructor(
-    private readonly slot: Pick<EnterGranted, "release">,
+    private readonly slot: Slot,
     private readonly signal: AbortSignal | undefined,
     private readonly patience: number,
   ) {}
@@ -67,10 +77,13 @@ class Parts {
   #part(value: unknown): unknown {
     if (isAsyncIterable(value)) {
       const { signal, patience } = this;
-      return holdingSlot(value, this.#begin(), signal, patience, (item) => this.held(item));
+      const part = { ...this.#begin(), lost: this.slot.signal, isTakenOver: this.#isTakenOver };
+      return holdingSlot(value, part, signal, patience, (item) => this.held(item));
     }
     return isPromise(value) ? this.#awaited(value) : undefined;
   }
+
+  readonly #isTakenOver = () => this.slot.isTakenOver;
 
   #begin(): Pick<EnterGranted, "release"> {
     this.#left++;
@@ -114,9 +127,15 @@ interface Observer {
  * The same observable. It releases the slot when it completes, fails, or is no longer observed. The
  * signal does not tell all of that: over a WebSocket, it is not aborted when an observable completes.
  */
-function observedWithSlot(observable: Observable, slot: Pick<EnterGranted, "release">): Observable {
+function observedWithSlot(observable: Observable, slot: Slot): Observable {
   const release = () => void slot.release();
   const subscribe: Observable["subscribe"] = (observer) => {
+    const onLost = () => {
+      if (!slot.isTakenOver) return;
+      subscription.unsubscribe();
+      observer.error?.(takenOver());
+    };
+    slot.signal.addEventListener("abort", onLost, { once: true });
     const subscription = observable.subscribe({
       next: (value) => observer.next?.(value),
       error(error) {
@@ -144,22 +163,38 @@ function observedWithSlot(observable: Observable, slot: Pick<EnterGranted, "rele
  */
 function holdingSlot(
   stream: AsyncIterable<unknown>,
-  slot: Pick<EnterGranted, "release">,
+  slot: Pick<EnterGranted, "release"> & { lost: AbortSignal; isTakenOver: () => boolean },
   signal: AbortSignal | undefined,
   patience: number,
   passed: (value: unknown) => unknown,
 ): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
+  let rejectStep: ((error: TRPCError) => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const unread = setTimeout(
     () => void close(undefined).catch(() => {}),
     Math.min(patience, UNREAD_FOR),
   );
 
+  /** A later call has the slot. */
+  function onLost(): void {
+    if (!slot.isTakenOver()) return;
+    rejectStep?.(takenOver());
+    void close(undefined).catch(() => {});
+  }
+
+  /** Does not wait for a generator that works when the slot is another call's. */
+  const stepUnlessLost = (step: Promise<IteratorResult<unknown>>) =>
+    new Promise<IteratorResult<unknown>>((resolve, reject) => {
+      rejectStep = reject;
+      step.then(resolve, reject);
+    });
+
   async function end(): Promise<void> {
     clearTimeout(unread);
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
+    slot.lost.removeEventListener("abort", onLost);
     await slot.release();
   }
 
@@ -195,11 +230,13 @@ function holdingSlot(
 
   if (signal?.aborted) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
+  if (slot.lost.aborted) onLost();
+  else slot.lost.addEventListener("abort", onLost, { once: true });
   return {
     [Symbol.asyncIterator]: () => ({
       next(...value: [] | [undefined]) {
         clearTimeout(unread);
-        return releasing(iterator.next(...value));
+        return releasing(stepUnlessLost(iterator.next(...value)));
       },
       return: close,
       throw: (error: unknown) =>

@@ -17,6 +17,8 @@ export type {
   AdminLimits,
   AdminOverride,
   AdminPage,
+  AdminPlan,
+  AdminPlanChange,
   AdminRow,
   AdminSlots,
   AdminUsage,
@@ -27,6 +29,7 @@ export type {
   AdminDenialsInput,
   AdminKeyInput,
   AdminListInput,
+  AdminPlanInput,
   AdminRaiseInput,
   AdminTarget,
   AdminTimedInput,
@@ -34,9 +37,9 @@ export type {
   RateLimitAdminRouter,
 } from "./admin/router-types.js";
 export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
-export type { ConfigResolver, ConfigResolverOptions } from "./config-for-caller.js";
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";
 export type { KeyResolver, KeyResolverOptions } from "./key-for-caller.js";
+export type { PlanForCaller, PlanForCallerOptions } from "./plan-for-caller.js";
 export type {
   ChargeOnErrorOptions,
   FirstGranted,

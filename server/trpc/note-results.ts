@@ -1,7 +1,7 @@
 /** Notes what the limits of a procedure call have left, for the header fields of the response. */
 import { keyOption } from "../../core/key-option.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem } from "../limiter/call-options.js";
+import type { ChargedItem } from "../hosts/charge-request.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import { noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 
@@ -20,16 +20,16 @@ interface Limits {
  */
 export function noteResults(
   { limiter, hidden }: Limits,
-  items: readonly LimitAllItem[],
+  items: readonly ChargedItem[],
   results: readonly RateLimitResult[],
   getRawInput: Parameters<typeof noteDecisions>[0],
 ): readonly NotedDecision[] {
   const now = limiter.clock();
   const noted = results.flatMap((result, i) => {
-    const { name, key, config: given } = items[i]!;
+    const { name, key, plan, config: given } = items[i]!;
     const isUnknown = result.ok && (result.storeFailed || result.repeated);
     if (hidden.includes(name) || isUnknown) return [];
-    const config = limiter.configOf(name, { ...keyOption(key), config: given });
+    const config = limiter.configOf(name, { ...keyOption(key), plan, config: given });
     return [{ name, value: result.value, now, config }];
   });
   noteDecisions(getRawInput, noted);

@@ -25,7 +25,7 @@ export interface RateLimitedCall<TContext, TInput> {
 type OrFunction<TCall, TValue> = TValue | ((call: TCall) => TValue | Promise<TValue>);
 
 /** What a call is charged, and to which bucket. */
-export interface RateLimitedOptions<TContext, TInput> {
+export interface RateLimitedOptions<TContext, TInput, TPlan extends string = never> {
   /**
    * The key of the bucket; see `KeyAnswer`.
    * @default the result of the `key` of `createRateLimitTRPC`
@@ -36,11 +36,18 @@ export interface RateLimitedOptions<TContext, TInput> {
   /** Tokens that a call takes. @default 1 */
   count?: OrFunction<RateLimitedCall<TContext, TInput>, number>;
   /**
-   * The limit's config for this call. `undefined` leaves the answer to the `config` of
-   * `createRateLimitTRPC`. The router does not know this option, so pages show the limit without it.
-   * A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`, whose `cause` has the
-   * reason.
-   * @default the result of the `config` of `createRateLimitTRPC`, or else the limit's own
+   * The plan of the call, for those of the limits that have plans. The router does not know this option,
+   * so pages show the plan of `createRateLimitTRPC`. An answer that is no plan of the limiter fails the
+   * call with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason. Not with `config`.
+   * @default the result of the `plan` of `createRateLimitTRPC`, or of the limiter's own
+   */
+  plan?: OrFunction<RateLimitedCall<TContext, TInput>, TPlan>;
+  /**
+   * The limit's config for this call, for what is no plan. `undefined` leaves the call to the limit's
+   * own, or to the plan of its caller. The router does not know this option, so pages show the limit
+   * without it. A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`, whose `cause`
+   * has the reason.
+   * @default the limit's own, or that of the caller's plan
    */
   config?: OrFunction<RateLimitedCall<TContext, TInput>, LimitConfig | undefined>;
   /**
@@ -53,6 +60,15 @@ export interface RateLimitedOptions<TContext, TInput> {
    * @default none: the call is denied at once where no slot is free
    */
   maxWait?: number | undefined;
+  /**
+   * The id of who holds the slot, such as one that a page has made up for its stream and sends again when
+   * it reconnects: `({ input }) => input.stream`. A call with the id of a slot that is held takes that
+   * slot over, and the stream before it ends with `CONFLICT`, after a third of the `ttl` at most. Without
+   * it, a page whose connection has died is denied for as long as the server does not hear of that, and
+   * tRPC's client then gives up. Only with a limit of `kind: "concurrency"`; see `holder` of `enter`.
+   * @default none: each call has a slot of its own
+   */
+  holder?: ((call: RateLimitedCall<TContext, TInput>) => string | undefined) | undefined;
   /**
    * The id of the call, such as one that the client has sent: `({ input }) => input.nonce`. The same
    * id is charged once per limit and key; see `once` of `limit`. `ctx.rateLimit.repeated` then tells
@@ -133,9 +149,9 @@ export type SettledCounts<TNames> = TNames extends readonly (infer TName extends
   : never;
 
 /** What a call costs, and how the limits pay for it. */
-export interface RateLimitedFirstOptions<TContext, TInput>
+export interface RateLimitedFirstOptions<TContext, TInput, TPlan extends string = never>
   extends
-    Omit<RateLimitedOptions<TContext, TInput>, "reserve" | "maxWait">,
+    Omit<RateLimitedOptions<TContext, TInput, TPlan>, "reserve" | "maxWait" | "holder">,
     Pick<ChargeOnErrorOptions, "on"> {
   /**
    * Each limit gives what it has, in order, until the call has its tokens; see `split` of
@@ -180,10 +196,17 @@ export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverri
  *   .use(rl.rateLimited("sendMessage", { count: ({ input }) => input.texts.length }))
  *   .mutation(() => send());
  */
-export interface RateLimited<TContext, TMeta, TName extends string, TTransaction> {
+export interface RateLimited<
+  TContext,
+  TMeta,
+  TName extends string,
+  TTransaction,
+  TPlan extends string = never,
+> {
   <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,
-    options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput> & ChargeOnErrorOptions,
+    options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput, TPlan> &
+      ChargeOnErrorOptions,
   ): MiddlewareFunction<TContext, TMeta, TOverrides, { rateLimit: Granted<TNames> }, TInput>;
 
   /**
@@ -196,7 +219,7 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
    */
   first<TOverrides extends object, TInput, const TNames extends readonly TName[]>(
     names: TNames,
-    options?: RateLimitedFirstOptions<ContextWith<TContext, TOverrides>, TInput>,
+    options?: RateLimitedFirstOptions<ContextWith<TContext, TOverrides>, TInput, TPlan>,
   ): MiddlewareFunction<
     TContext,
     TMeta,
@@ -219,7 +242,7 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
    */
   transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,
-    options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput>,
+    options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput, TPlan>,
   ): MiddlewareFunction<
     TContext,
     TMeta,

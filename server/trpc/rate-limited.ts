@@ -2,11 +2,12 @@
  * Creates the middleware: it charges limits for a procedure call, and denies it if they are empty.
  */
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
-import { type Call, charge, chargeInTransaction, type Charging } from "./run-limited.js";
-import type { ConfigFor } from "./config-for-caller.js";
+import type { Call, Charging } from "./items-of-call.js";
 import type { KeyResolver } from "./key-for-caller.js";
+import type { PlanFor } from "./plan-for-caller.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import { chargeFirst } from "./run-first.js";
+import { charge, chargeInTransaction } from "./run-limited.js";
 import type {
   ChargeOnErrorOptions,
   RateLimited,
@@ -16,15 +17,21 @@ import { slotsAmong } from "../limiter/known-options.js";
 import { validateFirst, validateRateLimited } from "./validate-rate-limited.js";
 
 /** The middleware treats every context and input alike. Their types are in `RateLimited`. */
-type Options = RateLimitedOptions<object, unknown>;
-type FirstOptions = RateLimitedFirstOptions<object, unknown>;
+type Options = RateLimitedOptions<object, unknown, string>;
+type FirstOptions = RateLimitedFirstOptions<object, unknown, string>;
 
-export function createRateLimited<TContext, TMeta, TName extends string, TTransaction>(
+export function createRateLimited<
+  TContext,
+  TMeta,
+  TName extends string,
+  TTransaction,
+  TPlan extends string,
+>(
   limiter: UntypedRateLimiter,
   resolver: KeyResolver<TContext, TName> | undefined,
-  configFor: ConfigFor,
+  planFor: PlanFor,
   exposed: readonly TName[],
-): RateLimited<TContext, TMeta, TName, TTransaction> {
+): RateLimited<TContext, TMeta, TName, TTransaction, TPlan> {
   type Names = TName | readonly TName[];
 
   function toCharging(names: Names, options: Options, isTransaction: boolean): Charging {
@@ -33,7 +40,7 @@ export function createRateLimited<TContext, TMeta, TName extends string, TTransa
     const hidden = all.filter((name) => !exposed.includes(name));
     const keyResolver = resolver as Charging["resolver"];
     const slots = slotsAmong(all, limiter.limits);
-    return { limiter, resolver: keyResolver, configFor, names, hidden, slots, options };
+    return { limiter, resolver: keyResolver, planFor, names, hidden, slots, options };
   }
 
   const rateLimited = (names: Names, options: Options & ChargeOnErrorOptions = {}) => {
@@ -54,6 +61,7 @@ export function createRateLimited<TContext, TMeta, TName extends string, TTransa
     TContext,
     TMeta,
     TName,
-    TTransaction
+    TTransaction,
+    TPlan
   >;
 }

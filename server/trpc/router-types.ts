@@ -32,7 +32,7 @@ export type RateLimitRouter<
     watch: TRPCSubscriptionProcedure<
       Definition<
         TMeta,
-        { items: Item<TName>[] },
+        { items: Item<TName>[]; stream?: string | undefined },
         AsyncIterable<RateLimitSnapshot<TName>, void, undefined>
       >
     >;

@@ -3,15 +3,15 @@
  * returns a key. No caller may consume or reset, unless `authorize` allows it.
  */
 import { type TRPCBuilder, TRPCError } from "@trpc/server";
-import type { AnyLimit, RateLimitConfig } from "../../core/limit-config.js";
+import type { AnyLimit } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import { throwingPublicErrors, toPublicError } from "./errors.js";
-import type { ConfigFor } from "./config-for-caller.js";
 import { keyOption } from "../../core/key-option.js";
 import { type KeyResolver, resolveKey } from "./key-for-caller.js";
+import type { PlanFor } from "./plan-for-caller.js";
 import type { RateLimitRouter } from "./router-types.js";
 import { createRateLimitSchemas } from "./schemas.js";
 import { createHubPerStream, createWatchHub, type WatchSource } from "../changes/watch-hub.js";
@@ -30,24 +30,27 @@ export interface AuthorizeOptions<TContext, TName extends string> {
   key: string | undefined;
 }
 
-/** The bucket of a request and its config; `undefined` for the limit's own. */
-interface KeyAndConfig {
+/** The bucket of a request, and the plan of its caller; `undefined` for a limit without plans. */
+interface KeyAndPlan {
   key?: string;
-  config: RateLimitConfig | undefined;
+  plan: string | undefined;
 }
 
+/** What each plan may do, by the names of plans and limits; see `plans` of the limiter. */
+type PlansShown = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
 export interface RouterOptions<TContext extends object, TName extends string> {
-  limiter: UntypedRateLimiter & WatchSource<TName>;
+  limiter: UntypedRateLimiter & WatchSource<TName> & { readonly plans: PlansShown };
   names: readonly TName[];
   resolver: KeyResolver<TContext, TName> | undefined;
-  configFor: ConfigFor;
+  planFor: PlanFor;
   authorize:
     ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>) | undefined;
   /** ms between two reads for the changes of other processes. */
   interval: number;
   /** The most streams that one caller may have open. */
   maxStreams: number;
-  /** ms between two checks of an open stream's keys and configs. */
+  /** ms between two checks of an open stream's keys and plans. */
   keyInterval: number;
 }
 
@@ -61,7 +64,7 @@ export function createRateLimitRouter<
     limiter,
     names,
     resolver,
-    configFor,
+    planFor,
     authorize,
     interval,
     maxStreams,
@@ -80,9 +83,10 @@ export function createRateLimitRouter<
     maxStreams,
     keyInterval,
     keyFor,
-    configFor,
+    planFor,
     // Not one of the codes on which tRPC's client reconnects. Clients of this package poll instead,
-    // and try a stream again after growing pauses.
+    // and try a stream again after growing pauses. A reconnect of the client itself is not refused:
+    // it has the id of the stream that it replaces.
     refusal: (message) => new TRPCError({ code: "CONFLICT", message }),
     toPublicError,
   });
@@ -91,9 +95,9 @@ export function createRateLimitRouter<
     ctx: unknown,
     name: TName,
     requested: string | undefined,
-  ): Promise<KeyAndConfig> {
+  ): Promise<KeyAndPlan> {
     const key = await keyFor(ctx, name, requested);
-    return { ...keyOption(key), config: await configFor(ctx, name, key) };
+    return { ...keyOption(key), plan: await planFor(ctx, name, key) };
   }
 
   async function authorized(
@@ -101,7 +105,7 @@ export function createRateLimitRouter<
     action: "limit" | "reset",
     name: TName,
     requested: string | undefined,
-  ): Promise<KeyAndConfig> {
+  ): Promise<KeyAndPlan> {
     const forbidden = new TRPCError({
       code: "FORBIDDEN",
       message: `This caller may not use "${action}" on rate limit "${name}"`,
@@ -109,7 +113,7 @@ export function createRateLimitRouter<
     if (authorize === undefined) throw forbidden;
     const key = await keyFor(ctx, name, requested);
     if (!(await authorize({ ctx: ctx as TContext, action, name, key }))) throw forbidden;
-    return { ...keyOption(key), config: await configFor(ctx, name, key) };
+    return { ...keyOption(key), plan: await planFor(ctx, name, key) };
   }
 
   return t.router({
@@ -118,8 +122,7 @@ export function createRateLimitRouter<
       throwingPublicErrors(async (): Promise<RateLimitSnapshot<TName>> => {
         const limit = await limitFor(ctx, name, key);
         const [snapshot] = await limiter.snapshots([{ name, ...limit }]);
-        const own = limit.config ?? limiter.limits[name]!;
-        if (count !== undefined && !isExempt(snapshot!, own)) {
+        if (count !== undefined && !isExempt(limiter, snapshot!)) {
           validateSatisfiable(name, snapshot!.config, count, false);
         }
         return { ...snapshot!, ...(key !== undefined && { key }) };
@@ -140,7 +143,7 @@ export function createRateLimitRouter<
 
     /** Snapshots of several limits: one of each at once, and another one after each change. */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {
-      yield* streams.watch(ctx, input.items, signal);
+      yield* streams.watch(ctx, input, signal);
     }),
 
     /** Consumes tokens, where `authorize` allows it. A denial is an answer, not an error. */
@@ -175,7 +178,11 @@ function shownToClients(result: RateLimitResult): RateLimitResult {
   return shown;
 }
 
-/** Whether an override lets every call of this limit pass: then its config is a shadow. */
-function isExempt({ config }: RateLimitSnapshot, own: AnyLimit): boolean {
-  return config.shadow === true && own.shadow !== true;
+/** Whether an override or the plan lets every call of this limit pass: then its config is a shadow. */
+function isExempt(
+  { limits, plans }: RouterOptions<object, string>["limiter"],
+  { name, plan = "", config }: RateLimitSnapshot,
+): boolean {
+  const isUnlimited = plans[plan]?.[name] === "unlimited";
+  return config.shadow === true && (isUnlimited || (limits[name] as AnyLimit).shadow !== true);
 }

@@ -2,22 +2,14 @@
 import type { MiddlewareFunction } from "./trpc-types.js";
 import { countOption } from "../../core/count.js";
 import { keyOption } from "../../core/key-option.js";
-import { isCostly } from "../hosts/charge-request.js";
-import type { LimitAllItem } from "../limiter/call-options.js";
+import { type ChargedItem, isCostly } from "../hosts/charge-request.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";
 import type { Usage } from "../limiter/reported-use.js";
 import { forgetDecisions } from "./decisions-of-call.js";
 import { noteResults } from "./note-results.js";
 import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types.js";
-import {
-  type Call,
-  type Charging,
-  failureOf,
-  itemsOf,
-  onceOf,
-  throwingConcealed,
-  withId,
-} from "./run-limited.js";
+import { type Call, type Charging, itemsOf, onceOf } from "./items-of-call.js";
+import { failureOf, throwingConcealed, withId } from "./run-limited.js";
 import { settleQuietly } from "./settle.js";
 
 type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
@@ -26,13 +18,13 @@ type Paid = LimitFirstResult & { ok: true };
 /** Has a call paid for, runs its procedure, and gives the tokens back if the call costs nothing. */
 export async function chargeFirst(
   charging: Charging,
-  { split = false, on = "call" }: RateLimitedFirstOptions<object, unknown>,
+  { split = false, on = "call" }: RateLimitedFirstOptions<object, unknown, string>,
   call: Call,
 ): ReturnType<Middleware> {
   const { limiter } = charging;
   const paid = await throwingConcealed(charging, async () => {
     const items = await itemsOf(charging, call);
-    const [first] = items as [LimitAllItem];
+    const [first] = items as [ChargedItem];
     const given = items.map((item) => itemOf(item, split));
     const once = await onceOf(charging, call);
     const { hold } = charging.options;
@@ -52,6 +44,6 @@ export async function chargeFirst(
 }
 
 /** Limits that pay together have one count, that of the call. */
-function itemOf({ name, key, config, ...item }: LimitAllItem, split: boolean) {
-  return { name, ...keyOption(key), config, ...(!split && countOption(item)) };
+function itemOf({ name, key, plan, config, ...item }: ChargedItem, split: boolean) {
+  return { name, ...keyOption(key), plan, config, ...(!split && countOption(item)) };
 }

@@ -1,20 +1,13 @@
 /** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
 import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
-import type { RateLimitConfig } from "../../core/limit-config.js";
-import { giveBack, isCostly, take, type Taken } from "../hosts/charge-request.js";
-import type { LimitAllItem } from "../limiter/call-options.js";
+import { type ChargedItem, giveBack, isCostly, take, type Taken } from "../hosts/charge-request.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import type { EnterGranted } from "../limiter/slots/enter-options.js";
 import { forgetDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toPublicError, toTransactionError } from "./errors.js";
-import type { ConfigFor } from "./config-for-caller.js";
-import { keyOf, type KeyResolver, resolveKey } from "./key-for-caller.js";
-import type {
-  ChargeOnErrorOptions,
-  RateLimitedCall,
-  RateLimitedOptions,
-} from "./rate-limited-types.js";
+import { type Call, type Charging, itemsOf, onceOf } from "./items-of-call.js";
+import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
 import { enterForCall } from "./enter-for-call.js";
 import { releasedAfter } from "./hold-slot.js";
 import { noteResults } from "./note-results.js";
@@ -23,22 +16,7 @@ import { rolledBack } from "./validate-rate-limited.js";
 import { keyOption } from "../../core/key-option.js";
 
 type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
-/** A procedure call, as middleware receives it. */
-export type Call = Parameters<Middleware>[0];
-type Options = RateLimitedOptions<object, unknown>;
-
-export interface Charging {
-  limiter: UntypedRateLimiter;
-  resolver: KeyResolver<object, string> | undefined;
-  configFor: ConfigFor;
-  /** One name, or several that are charged together. */
-  names: string | readonly string[];
-  /** Those of the names that clients may not know. */
-  hidden: readonly string[];
-  /** The one of the names that has slots. */
-  slots: string | undefined;
-  options: Options;
-}
+type Options = RateLimitedOptions<object, unknown, string>;
 
 interface TakenForCall extends Taken {
   /** The slot that the call holds, if one of its limits has slots. */
@@ -63,7 +41,9 @@ export async function charge(
   try {
     const result = await runCharged(charging, options, call, taken);
     const isSubscription = call.type === "subscription";
-    const patience = limiter.configOf(charging.slots!).period as number;
+    const { key, plan, config } = taken.items.find(({ name }) => name === charging.slots)!;
+    const shown = limiter.configOf(charging.slots!, { ...keyOption(key), plan, config });
+    const patience = shown.period as number;
     return await releasedAfter(result, slot, { signal: call.signal, isSubscription, patience });
   } catch (error) {
     // A function of the application has failed. A slot that is not released is renewed for ever.
@@ -77,7 +57,7 @@ async function runCharged(
   charging: Charging,
   { on = "call", resetOnSuccess = false }: ChargeOnErrorOptions,
   call: Call,
-  { items, granted, results, noted }: TakenForCall & { items: readonly LimitAllItem[] },
+  { items, granted, results, noted }: TakenForCall & { items: readonly ChargedItem[] },
 ): ReturnType<Middleware> {
   const { limiter } = charging;
   const result = await call.next({ ctx: { rateLimit: granted } });
@@ -146,43 +126,6 @@ export async function throwingConcealed<TResult>(
   }
 }
 
-export async function itemsOf(
-  { resolver, configFor, names, options }: Charging,
-  { ctx, input, path, type }: Call,
-): Promise<LimitAllItem[]> {
-  const { key, count, config, reserve } = options;
-  return Promise.all(
-    (typeof names === "string" ? [names] : names).map(async (name) => {
-      const described = { name, ctx, input, path, type };
-      const resolved =
-        key === undefined
-          ? await resolveKey(resolver, ctx, name, undefined)
-          : keyOf(typeof key === "function" ? await key(described) : key, name);
-      return {
-        name,
-        ...keyOption(resolved),
-        ...("count" in options && { count: await valueOf(count!, described) }),
-        config:
-          ((await valueOf(config, described)) as RateLimitConfig | undefined) ??
-          (await configFor(ctx, name, resolved)),
-        reserve: await valueOf(reserve, described),
-      };
-    }),
-  );
-}
-
-/** The id of a call. A hold has one of its own where the application gives none. */
-export async function onceOf(
-  { names, options }: Pick<Charging, "names" | "options">,
-  call: Call,
-): Promise<string | undefined> {
-  const { once, hold } = options;
-  const { ctx, input, path, type } = call;
-  const name = typeof names === "string" ? names : names[0]!;
-  const own = await once?.({ name, ctx, input, path, type });
-  return own ?? (hold && crypto.randomUUID());
-}
-
 /** Tells a procedure the id under which its tokens are held. */
 export function withId<TGranted extends object>(
   granted: TGranted,
@@ -193,19 +136,11 @@ export function withId<TGranted extends object>(
   return hold === undefined ? granted : Object.defineProperty(granted, "once", { value: once });
 }
 
-async function valueOf<TValue>(
-  option: TValue | ((call: RateLimitedCall<object, unknown>) => TValue | Promise<TValue>),
-  call: RateLimitedCall<object, unknown>,
-): Promise<TValue> {
-  // No option has a function as its value.
-  return typeof option === "function" ? (option as (_: typeof call) => TValue)(call) : option;
-}
-
 async function takeNoted(
   limits: Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle">,
   { limiter, names, hidden, slots, options }: Charging,
-  items: readonly LimitAllItem[],
-  { getRawInput, signal }: Call,
+  items: readonly ChargedItem[],
+  { getRawInput, signal, ctx, input, path, type }: Call,
   once: string | undefined,
 ): Promise<TakenForCall> {
   const { slot, granted, results } =
@@ -218,7 +153,11 @@ async function takeNoted(
             hold: options.hold,
           })),
         }
-      : await enterForCall(limiter, names, slots, items, { maxWait: options.maxWait, signal });
+      : await enterForCall(limiter, names, slots, items, {
+          holder: options.holder?.({ name: slots, ctx, input, path, type }),
+          maxWait: options.maxWait,
+          signal,
+        });
   const noted = noteResults({ limiter, hidden }, items, results, getRawInput);
   withId(withSettle(limits, granted, names, limits !== limiter), options, once);
   return { granted, results, noted, slot };

@@ -4,6 +4,8 @@ import { validateKey } from "../../core/validate-key.js";
 
 /** The most limits that one `watch` subscription can follow. */
 const MAX_WATCHED = 100;
+/** The longest id of a stream. */
+const MAX_STREAM_ID = 64;
 
 /** A key that a client asks for; see `validateKey`. */
 export const keySchema = z.string().superRefine((key, context) => {
@@ -30,6 +32,9 @@ export function createRateLimitSchemas<const TName extends string>(names: readon
     /** `reset` */
     reset: item,
     /** `watch` */
-    watch: z.strictObject({ items: z.array(item).min(1).max(MAX_WATCHED) }),
+    watch: z.strictObject({
+      items: z.array(item).min(1).max(MAX_WATCHED),
+      stream: z.string().min(1).max(MAX_STREAM_ID).optional(),
+    }),
   };
 }

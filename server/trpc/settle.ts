@@ -4,10 +4,9 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
 import type { LimitAllResult, SettleResult } from "../limiter/call-options.js";
 import type { UntypedOperations } from "../limiter/limiter-types.js";
-import { isMissing, type Usage } from "../limiter/reported-use.js";
+import { isMissing, type Usage, type UsageByName } from "../limiter/reported-use.js";
 
 type Granted = RateLimitResult | LimitAllResult;
-type UsageByName = Readonly<Record<string, Usage>>;
 
 /**
  * Adds `settle` to what a procedure finds at `ctx.rateLimit`. The property is not enumerable, so

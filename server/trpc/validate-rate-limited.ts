@@ -4,6 +4,7 @@ import { countOf } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
+import { validatePlan } from "../limiter/plans/plan-of-request.js";
 import {
   chargedNames,
   namesOf,
@@ -16,23 +17,27 @@ import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-ty
 import { unheld, validateTerms } from "../limiter/holds/hold-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 
-type Options = RateLimitedOptions<object, unknown>;
+type Options = RateLimitedOptions<object, unknown, string>;
 
 const TRANSACTION_OPTIONS = namesOf<Options>({
   key: true,
   count: true,
+  plan: true,
   config: true,
   reserve: true,
   maxWait: true,
+  holder: true,
   once: true,
   hold: true,
 });
 const OPTIONS = namesOf<Options & ChargeOnErrorOptions>({
   key: true,
   count: true,
+  plan: true,
   config: true,
   reserve: true,
   maxWait: true,
+  holder: true,
   once: true,
   hold: true,
   on: true,
@@ -71,6 +76,7 @@ export function validateRateLimited(
   if (config !== undefined && typeof config !== "function") {
     validateConfig(config);
   }
+  validatePlanOption(limits, all, options);
   validateOnce(limits, all, options);
   validateHolding(limits, all, options, false);
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
@@ -86,16 +92,38 @@ export function validateRateLimited(
   }
 }
 
+function validatePlanOption(
+  limits: LimitConfigs,
+  names: readonly string[],
+  { plan, config }: Pick<Options, "plan" | "config">,
+): void {
+  if (plan === undefined) return;
+  if (config !== undefined) {
+    const message =
+      `a procedure has a plan or a config, got both, and plan ${describe(plan)}; ` +
+      "a config is for what is no plan: leave one of the two out";
+    throw new RateLimitConfigError("plan", plan, { message });
+  }
+  validatePlan("rateLimited()", { limits }, names, plan);
+}
+
 /** Options that slots do not have, and those that only slots have. */
 function validateSlotOptions(
   slots: string | undefined,
   all: readonly string[],
-  { maxWait, ...options }: Options & ChargeOnErrorOptions,
+  { maxWait, holder, ...options }: Options & ChargeOnErrorOptions,
   isTransaction: boolean,
 ): void {
   if (maxWait !== undefined && slots === undefined) {
     const message = `maxWait is for limits of kind "concurrency", got ${describe(maxWait)}; leave it out`;
     throw new RateLimitConfigError("maxWait", maxWait, { message });
+  }
+  if (holder !== undefined && slots === undefined) {
+    const message = `holder is for limits of kind "concurrency", got ${describe(holder)}; leave it out`;
+    throw new RateLimitConfigError("holder", holder, { message });
+  }
+  if (holder !== undefined && typeof holder !== "function") {
+    throw new RateLimitConfigError("holder", holder, "a function of the call");
   }
   if (maxWait !== undefined && !(maxWait >= 0)) {
     throw new RateLimitConfigError("maxWait", maxWait, "a number of ms of at least 0");
@@ -125,9 +153,10 @@ function validateSlotOptions(
   }
 }
 
-const FIRST_OPTIONS = namesOf<RateLimitedFirstOptions<object, unknown>>({
+const FIRST_OPTIONS = namesOf<RateLimitedFirstOptions<object, unknown, string>>({
   key: true,
   count: true,
+  plan: true,
   config: true,
   split: true,
   on: true,
@@ -143,7 +172,7 @@ const FIRST_OPTIONS = namesOf<RateLimitedFirstOptions<object, unknown>>({
 export function validateFirst(
   limits: LimitConfigs,
   names: readonly string[],
-  options: RateLimitedFirstOptions<object, unknown>,
+  options: RateLimitedFirstOptions<object, unknown, string>,
 ): void {
   rejectUnknownOptions(options, FIRST_OPTIONS, "rateLimited.first()");
   if (!Array.isArray(names)) {

@@ -2,9 +2,10 @@
  * The server of the site, in a web worker: the demo's own routers on a limiter in memory. Each tab
  * has a worker, and so limits of its own.
  */
-import { createRateLimiter, memoryStore, type RateLimitConfig } from "trpc-rate-limit/server";
+import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc";
 import { initTRPC } from "@trpc/server";
+import { PLANS } from "../../example-app/model/limits.js";
 import { overviewRouter } from "../../example-app/overview/server.js";
 import { playgroundRouter } from "../../example-app/playground/server.js";
 import { callsProcedures } from "../../example-app/race/calls-procedures.js";
@@ -16,23 +17,20 @@ import { raceInMemory } from "./races.js";
 export const CONTEXT: Context = { visitor: "you", process: 1 };
 
 export function createSiteRouter() {
-  const limiter = createRateLimiter({ store: memoryStore(), limits: LIMITS });
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: LIMITS,
+    plans: PLANS,
+    plan: () => "free",
+    overrides: true,
+  });
   const t = initTRPC.context<Context>().create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
-  const chosen = new Map<string, RateLimitConfig>();
-  const playgroundConfigs = {
-    load: async (visitor: string) => chosen.get(visitor),
-    save: async (visitor: string, config: RateLimitConfig) => void chosen.set(visitor, config),
-  };
   const rl = createRateLimitTRPC({
     t,
     limiter,
     key: ({ ctx }) => ctx.visitor,
-    config: ({ ctx, name }) =>
-      name === "playground" ? playgroundConfigs.load(ctx.visitor) : undefined,
-    // As in the demo: a change is seen at once.
-    keyInterval: 5_000,
   });
   return t.router({
     rateLimit: rl.router,
@@ -40,6 +38,6 @@ export function createSiteRouter() {
     race: t.router(
       callsProcedures({ t, rl, limiter }, (of, tick) => raceInMemory(limiter, of, tick)),
     ),
-    playground: playgroundRouter({ t, rl, limiter, playgroundConfigs }),
+    playground: playgroundRouter({ t, rl, limiter }),
   });
 }

@@ -47,6 +47,6 @@ describe("credits that are used up", () => {
 
   it("say so in the message of their error", async () => {
     const { error } = await setUp();
-    expect(error.message).toBe('Rate limit "credits" exceeded; no wait ends this');
+    expect(error.message).toBe('Rate limit "credits" exceeded. Waiting does not help');
   });
 });

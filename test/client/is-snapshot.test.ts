@@ -19,6 +19,7 @@ const MALFORMED: [string, unknown][] = [
   ["has a text for a number", { ...snapshotOf("a", 0, { now: 1e12 }), value: "0" }],
   ["has no config", { ...snapshotOf("a", 0, { now: 1e12 }), config: undefined }],
   ["has an unknown kind", snapshotOf("a", 0, { config: { ...CONFIG, kind: "leaky" } as never })],
+  ["has a malformed end of a closing", snapshotOf("a", 0, { closedUntil: "1" as never })],
   ["has no rate", snapshotOf("a", 0, { config: { ...CONFIG, rate: NaN } })],
   ["has a rate below 0", snapshotOf("a", 0, { config: { ...CONFIG, rate: -1 } })],
   ["has no period", snapshotOf("a", 0, { config: { ...CONFIG, period: NaN } })],

@@ -1,6 +1,11 @@
 import { TRPCClientError } from "@trpc/client";
 import { describe, expect, it } from "vitest";
-import { isRateLimitError, rateLimitLink, type RateLimitLinkOptions } from "../../client/index.js";
+import {
+  type DenialMessage,
+  isRateLimitError,
+  rateLimitLink,
+  type RateLimitLinkOptions,
+} from "../../client/index.js";
 import { HOUR, SECOND } from "../../server/index.js";
 import { startLimitServer } from "../support/limit-server.js";
 import { soon } from "../support/soon.js";
@@ -129,9 +134,25 @@ describe.concurrent("whenLimited: reject", () => {
     expect(Math.abs(second.retryAfter + elapsed - first.retryAfter)).toBeLessThanOrEqual(2);
     expect(second.value).toBeCloseTo(0, 1);
     await expect(page.take("hourly")).rejects.toMatchObject({
-      message: expect.stringContaining('Rate limit "hourly" exceeded') as string,
+      message: expect.stringMatching(
+        /^Rate limit "hourly" exceeded\. Try again in (1 hour|59 minutes, \d\d? seconds?)$/,
+      ) as string,
       data: { code: "TOO_MANY_REQUESTS", httpStatus: 429, path: TAKE },
     });
+  });
+
+  it("says it in the application's own words, and keeps the number in the data", async () => {
+    const denialMessage: DenialMessage = ({ name }) => `Zu viel: ${name}`;
+    await using page = await startLinked({ whenLimited: "reject", denialMessage });
+    await page.limiter.limit("hourly", { count: 3 });
+    await denialOf(page.take("hourly"));
+    const { requests } = page.server;
+    expect(requests(TAKE)).toBe(1);
+    await expect(page.take("hourly")).rejects.toMatchObject({
+      message: "Zu viel: hourly",
+      data: { rateLimit: { name: "hourly", retryAfter: expect.any(Number) as number } },
+    });
+    expect(requests(TAKE)).toBe(1);
   });
 
   it("uses what an observer knows, for procedures whose limit is declared", async () => {

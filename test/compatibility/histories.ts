@@ -2,8 +2,10 @@
  * Histories of calls, and how to play them on a limiter: which rows they leave, and what later calls
  * answer. A fixture has the histories of its version, so that these here can change.
  */
+import { tokensOf } from "../../core/rows/reading.js";
 import { shardConfig } from "../../core/config.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
+import type { Row as StoredRow } from "../../core/rows/row.js";
 import { createManualClock } from "../../core/testing.js";
 import {
   calculateRateLimit,
@@ -12,7 +14,6 @@ import {
   HOUR,
   type LimitConfigs,
   MINUTE,
-  type RateLimitState,
   type RateLimitStore,
 } from "../../server/index.js";
 
@@ -26,7 +27,7 @@ export interface Step {
   options?: { key?: string; count?: number; reserve?: boolean };
 }
 
-export interface Row extends RateLimitState {
+export interface Row extends StoredRow {
   name: string;
   key: string;
   shard: number;
@@ -209,12 +210,16 @@ export async function rowsOf(store: RateLimitStore, limits: LimitConfigs): Promi
   return (await Promise.all(found)).flat();
 }
 
-/** A browser calculates with its own version what a server of another version decides. */
+/**
+ * A browser calculates with its own version what a server of another version decides, from what it is
+ * shown of a row.
+ */
 export function calculationsOf({ limits, later }: History, rows: readonly Row[]): unknown[] {
   const calculations = later.flatMap(({ at, name, options: { count = 1 } = {} }) =>
-    rows.map(({ value, ts, shard }) => {
+    rows.map((row) => {
       const config = shardConfig(limits[name] as RateLimitConfig);
-      return { shard, at, count, ...calculateRateLimit({ value, ts }, config, at, count) };
+      const shown = tokensOf(row, config);
+      return { shard: row.shard, at, count, ...calculateRateLimit(shown, config, at, count) };
     }),
   );
   return JSON.parse(JSON.stringify(calculations)) as unknown[];

@@ -21,9 +21,9 @@ async function openMemory(): Promise<Opened> {
   return {
     store,
     async insert(rows) {
-      const decisions = rows.map(({ name, key, shard, value, ts }) => ({
+      const decisions = rows.map(({ name, key, shard, used, ts }) => ({
         rows: [rowId(name, key, shard)],
-        decide: () => ({ result: undefined, writes: [{ value, ts }] }),
+        decide: () => ({ result: undefined, writes: [{ used, ts }] }),
       }));
       await store.apply(decisions);
     },
@@ -55,11 +55,11 @@ async function openDatabase(
   return {
     store,
     async insert(rows) {
-      const columns = ["name", "key", "shard", "value", "ts"].map(quote).join(", ");
-      for (const { name, key, shard, value, ts } of rows) {
+      const columns = ["name", "key", "shard", "used", "ts"].map(quote).join(", ");
+      for (const { name, key, shard, used, ts } of rows) {
         await prisma.$executeRawUnsafe(
           `INSERT INTO ${quote("RateLimit")} (${columns}) ` +
-            `VALUES ('${name}', '${key}', ${shard}, ${double(value)}, ${double(ts)})`,
+            `VALUES ('${name}', '${key}', ${shard}, ${double(used)}, ${double(ts)})`,
         );
       }
     },

@@ -5,18 +5,20 @@
  */
 import type { Bucket } from "../../core/config.js";
 import fc from "fast-check";
-import { type RateLimitState, stateAt } from "../../core/calculate.js";
+import { heldAt } from "../../core/rows/reading.js";
 import { capacityOf, type PeriodicConfig, reservableOf, longestPeriod } from "../../core/config.js";
 
 import { mostSatisfiable, validateSatisfiable } from "../../core/count.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
+import type { Row } from "../../core/rows/row.js";
 import { validateConfig } from "../../core/validate-config.js";
 
 const DECADE = 3652 * DAY;
 
 export interface Call {
   config: PeriodicConfig;
-  existing: RateLimitState | null;
+  existing: Row | null;
   now: number;
   count: number;
   reserve: boolean;
@@ -83,7 +85,7 @@ export const anyNow = fc
 /**
  * No row, or one that calls with this config can have written, by clocks before and after `now`.
  */
-export function anyRow(config: Bucket, now: number): fc.Arbitrary<RateLimitState | null> {
+export function anyRow(config: Bucket, now: number): fc.Arbitrary<Row | null> {
   const capacity = capacityOf(config);
   const reservable = reservableOf(config);
   const debt = Math.min(reservable, 10 * (capacity + config.rate));
@@ -99,7 +101,11 @@ export function anyRow(config: Bucket, now: number): fc.Arbitrary<RateLimitState
     fc.integer({ min: -longestPeriod(config), max: 3 * longestPeriod(config) }),
     fc.integer({ min: -DECADE, max: DECADE }),
   );
-  return fc.option(fc.record({ value, ts: behind.map((ms) => now - ms) }), { freq: 8 });
+  const state = fc.record({ value, ts: behind.map((ms) => now - ms) });
+  return fc.option(
+    state.map((each) => rowOfTokens(config, each)),
+    { freq: 8 },
+  );
 }
 
 /** A count that some wait would satisfy. */
@@ -122,7 +128,7 @@ export const anyCall: fc.Arbitrary<Call> = fc
   .tuple(anyConfig, anyNow, fc.boolean())
   .chain(([config, now, reserve]) =>
     anyRow(config, now).chain((existing) => {
-      const held = existing ? stateAt(existing, config, now).value : capacityOf(config);
+      const held = heldAt(existing, config, now).value;
       return fc.record({
         config: fc.constant(config),
         existing: fc.constant(existing),

@@ -1,11 +1,12 @@
 /** A denial that closes a bucket, by the two numbers of its row. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
 import { refundRateLimit } from "../../core/refund.js";
+import { CLOSED } from "../../core/rows/bucket.js";
+import type { Row } from "../../core/rows/row.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { cases } from "../support/cases.js";
 
@@ -25,7 +26,7 @@ const window: RateLimitConfig = {
 };
 
 /** A row, and the answers to calls at an instant, ms after `T`. */
-function createRow(config: RateLimitConfig, row: RateLimitState | null = null) {
+function createRow(config: RateLimitConfig, row: Row | null = null) {
   return {
     call(ms: number, count = 1): number | "granted" {
       const { result, next } = decideRateLimit(row, config, T + ms, count);
@@ -51,7 +52,7 @@ describe("blockFor of a token bucket", () => {
   });
 
   it("is not extended by denials meanwhile, whatever their count", () => {
-    const row = createRow(bucket, { value: 0, ts: T });
+    const row = createRow(bucket, { used: 5, ts: T });
     expect(row.call(0)).toBe(18 * MINUTE);
     for (let minute = 1; minute < 18; minute++) expect(row.call(minute * MINUTE)).toBe(18 * MINUTE);
     expect(row.call(17 * MINUTE, 5)).toBe(30 * MINUTE);
@@ -59,14 +60,14 @@ describe("blockFor of a token bucket", () => {
   });
 
   it("closes it again after the next grant", () => {
-    const row = createRow(bucket, { value: 0, ts: T });
+    const row = createRow(bucket, { used: 5, ts: T });
     row.call(0);
     row.call(18 * MINUTE);
     expect(row.call(19 * MINUTE)).toBe(19 * MINUTE + 18 * MINUTE);
   });
 
   it("closes it also for calls of a smaller count", () => {
-    const row = createRow(bucket, { value: 2, ts: T });
+    const row = createRow(bucket, { used: 3, ts: T });
     row.call(0, 3);
     expect(row.call(15 * MINUTE - 1, 0.001)).not.toBe("granted");
     expect(row.call(15 * MINUTE + 1000, 0.001)).toBe("granted");
@@ -78,7 +79,7 @@ describe("blockFor of a fixed window", () => {
     const row = createRow(window);
     for (let i = 0; i < 5; i++) expect(row.call(0)).toBe("granted");
     expect(row.call(44 * MINUTE)).toBe(HOUR);
-    const late = createRow(window, { value: 0, ts: T });
+    const late = createRow(window, { used: 5, ts: T });
     expect(late.call(50 * MINUTE)).toBe(2 * HOUR);
     expect(late.call(HOUR + 1)).toBe(2 * HOUR);
     for (let i = 0; i < 5; i++) expect(late.call(2 * HOUR)).toBe("granted");
@@ -86,14 +87,14 @@ describe("blockFor of a fixed window", () => {
   });
 
   it("is not extended by a denial later in the same window", () => {
-    const row = createRow(window, { value: 0, ts: T });
+    const row = createRow(window, { used: 5, ts: T });
     expect(row.call(40 * MINUTE)).toBe(HOUR);
     expect(row.call(50 * MINUTE)).toBe(HOUR);
     expect(row.call(HOUR, 5)).toBe("granted");
   });
 
   it("gives nothing back to a closed window, nor a smaller call what it holds", () => {
-    const row = createRow(window, { value: 2, ts: T });
+    const row = createRow(window, { used: 3, ts: T });
     expect(row.call(0, 3)).toBe(HOUR);
     expect(row.call(1, 1)).toBe(HOUR);
     expect(row.refund(2, 5)).toBe(0);
@@ -101,12 +102,28 @@ describe("blockFor of a fixed window", () => {
   });
 
   it("counts months as windows", () => {
-    const row = createRow({ ...window, period: "month" }, { value: 0, ts: T });
+    const row = createRow({ ...window, period: "month" }, { used: 5, ts: T });
     expect(row.call(31 * 24 * HOUR - MINUTE)).toBe(59 * 24 * HOUR);
   });
 });
 
 describe("a closed bucket", () => {
+  it.each<[string, RateLimitConfig, number]>([
+    ["token bucket", bucket, 15 * MINUTE],
+    ["window that ends later", window, HOUR],
+    ["month", { ...window, period: "month" }, 31 * 24 * HOUR],
+  ])("says in its row when it opens, and shows no tokens until then: a %s", (_, config, opens) => {
+    const { result, next } = decideRateLimit({ used: 3, ts: T }, config, T, 3);
+    expect(next).toEqual({ used: CLOSED, ts: T + opens });
+    expect(result).toMatchObject({ ok: false, value: 0 });
+    expect(decideRateLimit(next!, config, T + opens - 1, 0).result).toEqual({
+      ok: false,
+      retryAfter: 1,
+      value: 0,
+    });
+    expect(decideRateLimit(next!, config, T + opens, 0).result.ok).toBe(true);
+  });
+
   it("grants nothing before blockFor has passed, and is open right after", () => {
     const anyCase = fc.record({
       kind: fc.constantFrom("token bucket" as const, "fixed window" as const),
@@ -123,7 +140,7 @@ describe("a closed bucket", () => {
       fc.property(anyCase, fc.double({ min: 0, max: 1, noNaN: true }), (given, part) => {
         const { kind, rate, period, blockFor, at, share } = given;
         const config = { kind, rate, period, blockFor } as RateLimitConfig;
-        const row = { value: rate * share, ts: T };
+        const row = { used: rate * (1 - share), ts: T };
         const now = T + (kind === "token bucket" ? 0 : at % period);
         const { result, next } = decideRateLimit(row, config, now, rate);
         fc.pre(!result.ok);

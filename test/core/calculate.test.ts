@@ -194,6 +194,14 @@ describe("a fixed window", () => {
 });
 
 describe.each([bucket, window])("a $kind", (config) => {
+  it("is full where a state of a larger config has more tokens than it holds", () => {
+    const most = config.rate;
+    expect(calculateRateLimit({ value: 50, ts: T }, config, T, 3)).toMatchObject({
+      value: most - 3,
+      retryAfter: undefined,
+    });
+  });
+
   afterEach(() => vi.useRealTimers());
 
   it("uses the present time and takes nothing by default", () => {

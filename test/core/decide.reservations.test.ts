@@ -1,9 +1,9 @@
 /** What reservations promise of the work that is done at their turns, and not only of the tokens. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
+import type { Row } from "../../core/rows/row.js";
 import { windowAt } from "../../core/windows.js";
 
 const PERIOD = 1000;
@@ -27,7 +27,7 @@ const anyCalls: fc.Arbitrary<Call[]> = fc.array(
 
 /** The work of these calls: when it is done, and how many tokens it cost. */
 function workOf(config: RateLimitConfig, calls: readonly Call[]) {
-  let row: RateLimitState | null = null;
+  let row: Row | null = null;
   let now = 0;
   const work: { at: number; count: number }[] = [];
   for (const { wait, count, reserve } of calls) {
@@ -43,7 +43,7 @@ const sum = (work: readonly { count: number }[]) => work.reduce((all, { count })
 
 it("lets two reservations of a window begin with what was left of the window before", () => {
   const config = window(8);
-  const first = decideRateLimit({ value: 5, ts: 0 }, config, 400, 8, true);
+  const first = decideRateLimit({ used: 3, ts: 0 }, config, 400, 8, true);
   const second = decideRateLimit(first.next!, config, 400, 5, true);
   // 13 run at 1,000: the 5 that were left, and the 8 of the window that starts there.
   expect([first.result.retryAfter, second.result.retryAfter]).toEqual([600, 600]);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
+import { calculateRateLimit } from "../../core/calculate.js";
 import { MAX_RETRY_AFTER, reservableOf, shardConfig } from "../../core/config.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { validateSatisfiable } from "../../core/count.js";
 import { decideRateLimit, grantOf, type RateLimitDecision } from "../../core/decide.js";
 import { DAY } from "../../core/durations.js";
+import type { Row } from "../../core/rows/row.js";
 import { decideShardPair } from "../../core/shards.js";
 import { throws } from "./arbitraries.js";
 
@@ -15,11 +16,12 @@ const bucket: RateLimitConfig = { kind: "token bucket", rate: 1, period: 1000, c
 /** Three tokens every ten seconds. */
 const window: RateLimitConfig = { kind: "fixed window", rate: 3, period: 10_000, start: 0 };
 
-const row = (value: number): RateLimitState => ({ value, ts: T });
+/** The row of a limit of three tokens that has these left, or owes them. */
+const row = (value: number): Row => ({ used: value < 0 ? value : 3 - value, ts: T });
 
 /** The decision `ms` after T. */
 const decide = (
-  existing: RateLimitState | null,
+  existing: Row | null,
   config: RateLimitConfig,
   ms: number,
   count: number,
@@ -66,37 +68,45 @@ describe("a call without reserve", () => {
 });
 
 describe("a call for tokens that are there but for a rounding error", () => {
+  it("is not told to wait where the answer is rounded the other way", () => {
+    const odd: RateLimitConfig = { ...window, rate: 10, capacity: 88.40917670301394 };
+    const used = 88.37357753009762;
+    const { result } = decide({ used, ts: T }, odd, 1, 0.03559917391632075, true);
+    expect(result).toEqual({ ok: true, value: 0, ts: T });
+  });
+
   const quick: RateLimitConfig = { kind: "token bucket", rate: 10, period: 100 };
 
   it("is granted, with nothing left and no wait", () => {
-    const { next = null } = decide(row(0), quick, 97, 9);
-    const { result, next: last } = decide(next, quick, 100, 1);
+    const looked = decide({ used: 10, ts: T }, quick, 1, 0).next!;
+    const { next = null } = decide(looked, quick, 13, 1);
+    const { result, next: last } = decide(next, quick, 100, 9);
     expect(result).toEqual({ ok: true, value: 0, ts: T + 100 });
     // Nothing is added to the row, so rounding errors do not add up to a token.
-    expect(last!.value).toBeLessThan(0);
+    expect(last!.used).toBeGreaterThan(10);
     expect(decide(last!, quick, 100, 0).result).toMatchObject({ ok: true, value: 0 });
   });
 
   it("does not wait a millisecond too long, and never passes one too early", () => {
     const minute: RateLimitConfig = { kind: "token bucket", rate: 10, period: 60_000 };
-    let state: RateLimitState | null = null;
+    let state: Row | null = null;
     for (let ms = 0; ms < 200_000; ms += 97) {
       const { result, next }: RateLimitDecision = decide(state, minute, ms, 1);
       state = next ?? state;
       if (result.ok) continue;
       // In whole numbers: a token is 6,000 parts, and every ms brings one of them.
-      const parts = Math.round(6000 * state!.value);
+      const parts = Math.round(6000 * (10 - state!.used));
       expect(result.retryAfter).toBe(6000 - parts - (T + ms - state!.ts));
     }
   });
 
   it("is denied a ms before the token of a year is there", () => {
     const year: RateLimitConfig = { kind: "token bucket", rate: 1, period: 365 * 86_400_000 };
-    expect(decide(row(0), year, year.period - 1, 1).result).toMatchObject({
+    expect(decide({ used: 1, ts: T }, year, year.period - 1, 1).result).toMatchObject({
       ok: false,
       retryAfter: 1,
     });
-    expect(decide(row(0), year, year.period, 1).result.ok).toBe(true);
+    expect(decide({ used: 1, ts: T }, year, year.period, 1).result.ok).toBe(true);
   });
 });
 
@@ -233,7 +243,7 @@ describe("the wait for a debt that the config cannot repay", () => {
       decideRateLimit(owed, config, now, 1).result,
       decideRateLimit(owed, config, now, 1, true).result,
       decideShardPair([owed, owed], part, now, 1).result,
-      calculateRateLimit(owed, config, now, 1),
+      calculateRateLimit({ value: -1e15, ts: T }, config, now, 1),
       grantOf(owed, config, now),
     ].map(({ retryAfter }) => retryAfter);
     for (const wait of waits) expect(wait).toBe(MAX_RETRY_AFTER);

@@ -80,7 +80,7 @@ describe("errors", () => {
 
   it("say which limit was exceeded and for how long", () => {
     expect(new RateLimitError(facts).message).toBe(
-      'Rate limit "sends" exceeded; retry after 1500 ms',
+      'Rate limit "sends" exceeded. Try again in 2 seconds',
     );
   });
 

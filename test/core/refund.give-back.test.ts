@@ -5,10 +5,12 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../core/calculate.js";
+import { heldAt } from "../../core/rows/reading.js";
+import { chargeRows } from "../../core/charge.js";
 import { capacityOf, type PeriodicConfig } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
+import type { Row } from "../../core/rows/row.js";
 import { cases } from "../support/cases.js";
 
 const T = Date.UTC(2030, 0, 1);
@@ -16,7 +18,7 @@ const bucket: PeriodicConfig = { kind: "token bucket", rate: 10, period: 1000, c
 const window: PeriodicConfig = { kind: "fixed window", rate: 2, period: 1000, start: 0 };
 
 /** A limit in memory. `take` returns what `back` needs to give the tokens back. */
-function createRow(config: PeriodicConfig, row: RateLimitState | null = null) {
+function createRow(config: PeriodicConfig, row: Row | null = null) {
   return {
     take(ms: number, count: number, reserve = false) {
       const { result, next } = decideRateLimit(row, config, T + ms, count, reserve);
@@ -24,6 +26,10 @@ function createRow(config: PeriodicConfig, row: RateLimitState | null = null) {
       row = next;
       return { ...next, count, readyAt: ms + (result.retryAfter ?? 0) };
     },
+    charge(ms: number, count: number): void {
+      row = chargeRows([row], config, T + ms, count).next[0]!;
+    },
+    left: (ms: number) => heldAt(row, config, T + ms).value,
     back(ms: number, taken: TakenTokens): number {
       const { next, rest } = refundTaken([row], config, T + ms, taken.count, [taken]);
       row = next[0] ?? row;
@@ -56,13 +62,13 @@ describe("tokens that are given back", () => {
   });
 
   it("come back whole while a bucket is in debt, if no other call has reserved since", () => {
-    const row = createRow(bucket, { value: 0, ts: T });
+    const row = createRow(bucket, { used: 2, ts: T });
     const taken = row.take(0, 2, true)!;
     expect(row.back(0, taken)).toBe(2);
   });
 
   it("do not come back where a later reservation relies on them", () => {
-    const row = createRow(bucket, { value: 0, ts: T });
+    const row = createRow(bucket, { used: 2, ts: T });
     const first = row.take(0, 2, true)!;
     expect(row.take(0, 2, true)).toMatchObject({ readyAt: 400 });
     expect(row.back(0, first)).toBe(0);
@@ -80,7 +86,7 @@ describe("tokens that are given back", () => {
   });
 
   it("come back from the end of a line, one call after the other", () => {
-    const row = createRow(bucket, { value: 0, ts: T });
+    const row = createRow(bucket, { used: 2, ts: T });
     const first = row.take(0, 2, true)!;
     const second = row.take(0, 2, true)!;
     expect(row.back(0, second)).toBe(2);
@@ -214,4 +220,49 @@ describe("the calls that keep their tokens", () => {
       );
     },
   );
+});
+
+/** Charges make a debt that nobody waits for, where nothing can be reserved. */
+describe("of a limit without reservations, tokens", () => {
+  const unreserved: PeriodicConfig = { ...bucket, rate: 1, capacity: 10, maxReserved: 0 };
+
+  it("come back to a bucket that others have overdrawn", () => {
+    const row = createRow(unreserved);
+    const taken = row.take(0, 4)!;
+    row.charge(0, 9);
+    expect(row.back(0, taken)).toBe(4);
+    expect(row.take(0, 1)).toBeDefined();
+    expect(row.take(0, 1)).toBeUndefined();
+  });
+
+  it("come back up to what the bucket would hold had they never been taken", () => {
+    const step = fc.record({
+      ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3000 })),
+      count: fc.integer({ min: 1, max: 10 }),
+      isCharge: fc.boolean(),
+    });
+    const schedule = fc.record({
+      kind: fc.constantFrom("token bucket", "fixed window"),
+      taken: fc.integer({ min: 1, max: 10 }),
+      steps: fc.array(step, { maxLength: 12 }),
+    });
+    fc.assert(
+      fc.property(schedule, ({ kind, taken: count, steps }) => {
+        const config = { ...unreserved, kind, ...(kind === "fixed window" && { start: 0 }) };
+        const row = createRow(config as PeriodicConfig);
+        const without = createRow(config as PeriodicConfig);
+        const taken = row.take(0, count)!;
+        let now = 0;
+        for (const { ms, count: next, isCharge } of steps) {
+          now += ms;
+          if (!isCharge && row.take(now, next) === undefined) continue;
+          if (isCharge) row.charge(now, next);
+          without.charge(now, next);
+        }
+        row.back(now, taken);
+        expect(row.left(now)).toBeLessThanOrEqual(without.left(now) + 1e-9);
+      }),
+      { numRuns: cases(1000) },
+    );
+  });
 });

@@ -6,44 +6,44 @@ const bucket = { kind: "token bucket", rate: 10, period: 1000, capacity: 5 } as 
 
 describe("refundRateLimit", () => {
   it("gives back the tokens that were taken", () => {
-    const given = refundRateLimit([{ value: 1, ts: T }], bucket, T, 2);
-    expect(given).toEqual({ value: 3, next: [{ value: 3, ts: T }], refunded: [2], rest: 0 });
+    const given = refundRateLimit([{ used: 4, ts: T }], bucket, T, 2);
+    expect(given).toEqual({ value: 3, next: [{ used: 2, ts: T }], refunded: [2], rest: 0 });
   });
 
   it("gives neither refilled tokens twice nor more than the capacity", () => {
-    const { next } = refundRateLimit([{ value: 1, ts: T }], bucket, T + 300, 4);
-    expect(next).toEqual([{ value: 5, ts: T + 300 }]);
+    const { next } = refundRateLimit([{ used: 4, ts: T }], bucket, T + 300, 4);
+    expect(next).toEqual([{ used: 0, ts: T + 300 }]);
   });
 
   it("repays a debt", () => {
-    expect(refundRateLimit([{ value: -3, ts: T }], bucket, T, 1).value).toBe(-2);
+    expect(refundRateLimit([{ used: -3, ts: T }], bucket, T, 1).value).toBe(-2);
   });
 
   it("does not change a full row or a missing one", () => {
-    const given = refundRateLimit([{ value: 5, ts: T }, null], bucket, T, 3);
+    const given = refundRateLimit([{ used: 0, ts: T }, null], bucket, T, 3);
     expect(given).toEqual({ value: 10, next: [undefined, undefined], refunded: [0, 0], rest: 3 });
   });
 
   it("fills the emptier of two shards first", () => {
     const rows = [
-      { value: 4, ts: T },
-      { value: 1, ts: T },
+      { used: 1, ts: T },
+      { used: 4, ts: T },
     ];
     const { next } = refundRateLimit(rows, bucket, T, 4.5);
     expect(next).toEqual([
-      { value: 4.5, ts: T },
-      { value: 5, ts: T },
+      { used: 0.5, ts: T },
+      { used: 0, ts: T },
     ]);
-    expect(refundRateLimit(rows, bucket, T, 1).next).toEqual([undefined, { value: 2, ts: T }]);
+    expect(refundRateLimit(rows, bucket, T, 1).next).toEqual([undefined, { used: 3, ts: T }]);
   });
 
   it("keeps the current window, and keeps ts if the clock is behind", () => {
     const window = { kind: "fixed window", rate: 5, period: 1000, start: 0 } as const;
-    expect(refundRateLimit([{ value: 1, ts: T }], window, T + 999, 1).next).toEqual([
-      { value: 2, ts: T },
+    expect(refundRateLimit([{ used: 4, ts: T }], window, T + 999, 1).next).toEqual([
+      { used: 3, ts: T },
     ]);
-    expect(refundRateLimit([{ value: 1, ts: T }], bucket, T - 5000, 1).next).toEqual([
-      { value: 2, ts: T },
+    expect(refundRateLimit([{ used: 4, ts: T }], bucket, T - 5000, 1).next).toEqual([
+      { used: 3, ts: T },
     ]);
   });
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, SECOND } from "../../core/durations.js";
 import { RateLimitInputError } from "../../core/errors.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
 import { waitsInLine } from "../../core/waits-in-line.js";
 import { windowAt } from "../../core/windows.js";
 
@@ -102,7 +102,7 @@ describe("the waits of calls in a line", () => {
         const now = T + 1234;
         const waits = waitsInLine({ value, config, now }, line);
         const ts = config.kind === "fixed window" ? windowAt(config, now) : now;
-        let row: RateLimitState = { value, ts };
+        let row = rowOfTokens(config, { value: Math.min(value, config.capacity!), ts });
         for (const [i, count] of line.entries()) {
           const at = now + waits[i]!;
           const ahead = now + (waits[i - 1] ?? 0);

@@ -4,17 +4,19 @@ import { describe, expect, it } from "vitest";
 import { calculateRateLimit, stateAt } from "../../core/calculate.js";
 import { MAX_RETRY_AFTER, type ShownWindow } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
 
-const listed = (starts: number[], options: Partial<ShownWindow> = {}): ShownWindow => ({
-  kind: "fixed window",
-  rate: 2,
-  capacity: 6,
-  period: 1000,
-  starts,
-  ...options,
-});
+const listed = (starts: number[], options: Partial<ShownWindow> = {}) =>
+  ({
+    kind: "fixed window",
+    rate: 2,
+    capacity: 6,
+    period: 1000,
+    starts,
+    ...options,
+  }) as ShownWindow;
 
 describe("windows at instants that a server has sent", () => {
   const config = listed([1000, 1700, 1700, 9000]);
@@ -72,7 +74,7 @@ describe("windows at instants that a server has sent", () => {
             [...instants].sort((a, b) => a - b),
             { period },
           );
-          const row = { value, ts: now };
+          const row = rowOfTokens(any, { value, ts: now });
           const { result } = decideRateLimit(row, any, now, count);
           const passes = (ms: number) => decideRateLimit(row, any, now + ms, count).result.ok;
           if (result.ok) expect(value).toBeGreaterThanOrEqual(count);

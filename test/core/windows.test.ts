@@ -2,11 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit } from "../../core/calculate.js";
+import { heldAt } from "../../core/rows/reading.js";
 import type { FixedWindowConfig } from "../../core/limit-config.js";
-import { heldAt, type RateLimitState } from "../../core/calculate.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
+import type { Row } from "../../core/rows/row.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
 import { cases } from "../support/cases.js";
@@ -111,7 +113,7 @@ describe("a limit per month", () => {
         ({ start, now, capacity, value }, count) => {
           fc.pre(count <= capacity && value <= capacity);
           const config = { ...monthly(start), capacity };
-          const row = { value, ts: windowAt(config, now) };
+          const row = rowOfTokens(config, { value, ts: windowAt(config, now) });
           const { result } = decideRateLimit(row, config, now, count);
           fc.pre(!result.ok);
           const at = (ms: number) => decideRateLimit(row, config, now + ms, count).result.ok;
@@ -126,7 +128,7 @@ describe("a limit per month", () => {
 
   it("carries over what was not used, up to its capacity", () => {
     const config = { ...monthly(Date.UTC(2028, 0, 31)), capacity: 15 };
-    const row = { value: 8, ts: Date.UTC(2028, 0, 31) };
+    const row = { used: 7, ts: Date.UTC(2028, 0, 31) };
     const { result, next } = decideRateLimit(row, config, Date.UTC(2028, 1, 29, 1), 15);
     expect(result).toMatchObject({ ok: true, value: 0 });
     expect(iso(next!.ts)).toBe("2028-02-29T00:00");
@@ -137,7 +139,7 @@ describe("a limit per month whose start changes", () => {
   /** Takes all that there is, each day, by the start of that day. Returns the instants of grants. */
   function daily(days: number, startOf: (now: number, day: number) => number): number[] {
     const begin = Date.UTC(2030, 0, 1);
-    let row: RateLimitState | null = null;
+    let row: Row | null = null;
     const grants: number[] = [];
     for (let day = 0; day < days; day++) {
       const now = begin + day * DAY;
@@ -159,7 +161,7 @@ describe("a limit per month whose start changes", () => {
   });
 
   it("keeps the windows of its row, on the day of the month that they have", () => {
-    const row = { value: 0, ts: Date.UTC(2030, 0, 20) };
+    const row = { used: 10, ts: Date.UTC(2030, 0, 20) };
     for (const start of ["2027-01-05T00:00Z", "2027-01-20T00:00Z", "2027-01-31T00:00Z"]) {
       const config = monthly(Date.parse(start));
       const now = Date.UTC(2030, 0, 25);
@@ -186,7 +188,7 @@ describe("a limit per month whose start changes", () => {
         fc.integer({ min: 1, max: 25 }),
         (steps, capacity) => {
           let now = Date.UTC(2030, 0, 1);
-          let row: RateLimitState | null = null;
+          let row: Row | null = null;
           let taken: TakenTokens | undefined;
           const grants: { now: number; count: number }[] = [];
           for (const { ms, start, isNow, back } of steps) {

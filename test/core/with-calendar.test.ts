@@ -2,13 +2,15 @@
 import type { WindowBucket } from "../../core/config.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { heldAt, type RateLimitState, stateAt, waitFor } from "../../core/calculate.js";
+import { heldAt, tokensOf, waitFor } from "../../core/rows/reading.js";
 import { chargeRows } from "../../core/charge.js";
 import type { FixedWindowConfig } from "../../core/limit-config.js";
 import { decideRateLimit, type RateLimitResult } from "../../core/decide.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { calculateRateLimit, type RateLimitConfig } from "../../core/index.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
+import { rowOfTokens } from "../../core/rows/bucket.js";
+import type { Row } from "../../core/rows/row.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { shownState, withCalendar, shownConfig } from "../../core/with-calendar.js";
 import { cases } from "../support/cases.js";
@@ -26,7 +28,7 @@ const ZONES = [
 ];
 const of = (timeZone: string, options: Partial<FixedWindowConfig> = {}): WindowBucket => {
   const config: FixedWindowConfig = { kind: "fixed window", rate: 3, period: "day", timeZone };
-  return withCalendar({ ...config, ...options }) as WindowBucket;
+  return withCalendar({ ...config, ...options } as FixedWindowConfig) as WindowBucket;
 };
 const anyZone = fc.constantFrom(...ZONES);
 const anyPeriod = fc.constantFrom("day", "week", "month");
@@ -71,7 +73,8 @@ describe("a limit of a time zone", () => {
         fc.integer({ min: 1, max: 5 }),
         (timeZone, period, ts, later, value, count) => {
           const config = of(timeZone, { period, capacity: 5 });
-          const passes = (at: number) => decideRateLimit({ value, ts }, config, at, count);
+          const passes = (at: number) =>
+            decideRateLimit(rowOfTokens(config, { value, ts }), config, at, count);
           const now = ts + later;
           const { result } = passes(now);
           if (result.ok) return;
@@ -92,7 +95,7 @@ describe("a limit of a time zone", () => {
       fc.property(anyPeriod, fc.array(step, { minLength: 10, maxLength: 80 }), (period, steps) => {
         const scale = period === "day" ? 1 : period === "week" ? 4 : 12;
         const grants: [at: number, count: number][] = [];
-        let row: RateLimitState | null = null;
+        let row: Row | null = null;
         let now = Date.UTC(2030, 2, 20);
         for (const [timeZone, wait, count] of steps) {
           now += wait * scale;
@@ -118,7 +121,7 @@ describe("a limit of a time zone", () => {
 
   it("does not refill in less than a window in two zones in turns", () => {
     const [berlin, tokyo] = [of("Europe/Berlin"), of("Asia/Tokyo")];
-    let row: RateLimitState | null = null;
+    let row: Row | null = null;
     const granted: number[] = [];
     for (let hour = 0; hour < 20 * 24; hour++) {
       const now = Date.UTC(2030, 0, 1) + hour * HOUR;
@@ -139,7 +142,7 @@ describe("a limit of a time zone", () => {
     });
     fc.assert(
       fc.property(fc.array(step, { minLength: 5, maxLength: 50 }), (steps) => {
-        let row: RateLimitState | null = null;
+        let row: Row | null = null;
         let now = Date.UTC(2030, 9, 20);
         const used: [at: number, count: number][] = [];
         const open: (TakenTokens & { entry: [number, number] })[] = [];
@@ -191,9 +194,10 @@ describe("what a page gets of such a limit", () => {
         (timeZone, period, ts, later, value, calls) => {
           const server = of(timeZone, { period, capacity: 4 });
           const sent = ts + later;
-          let row: RateLimitState = { value, ts };
-          let page = shownState(row, server, sent);
-          const config = shownConfig(server, page.value, sent);
+          let row = rowOfTokens(server, { value, ts });
+          const sentState = shownState(tokensOf(row, server), server, sent);
+          const config = shownConfig(server, sentState.value, sent);
+          let page = rowOfTokens(config, sentState);
           expect(JSON.parse(JSON.stringify(config))).toEqual(config);
           let now = sent;
           for (const [wait, count] of calls) {
@@ -205,18 +209,29 @@ describe("what a page gets of such a limit", () => {
             expect(shown(predicted.result)).toEqual(shown(answer.result));
             [row, page] = [answer.next ?? row, predicted.next ?? page];
           }
-          expect(stateAt(page, config, now).value).toBe(stateAt(row, server, now).value);
+          expect(heldAt(page, config, now).value).toBe(heldAt(row, server, now).value);
         },
       ),
       { numRuns: cases(500) },
     );
   });
 
+  it("tells when a bucket opens that is closed for longer than it takes to fill", () => {
+    const config = of("Europe/Berlin", { blockFor: 40 * DAY });
+    const now = Date.UTC(2030, 0, 1, 12);
+    const row = decideRateLimit({ used: 3, ts: Date.UTC(2029, 11, 31, 23) }, config, now, 1).next!;
+    const state = shownState(tokensOf(row, config), config, now);
+    const page = shownConfig(config, state.value, now, state.ts);
+    const { value, retryAfter } = calculateRateLimit(state, page, now, 1);
+    expect({ value, opens: now + retryAfter! }).toEqual({ value: -1, opens: row.ts });
+    expect(calculateRateLimit(state, page, row.ts, 1).value).toBe(2);
+  });
+
   it("is a bounded list, whatever is owed", () => {
     const config = of("Europe/Berlin");
     const now = Date.UTC(2030, 0, 1);
-    const [owing] = chargeRows([null], config, now, 1e6);
-    const { starts } = shownConfig(config, owing!.value, now);
+    const [owing] = chargeRows([null], config, now, 1e6).next;
+    const { starts } = shownConfig(config, heldAt(owing, config, now).value, now);
     expect(starts).toHaveLength(1000);
     expect(waitFor(owing!, config, now, 0, 0)).toBeGreaterThan(300_000 * DAY);
     expect(heldAt(owing!, config, now + 400_000 * DAY).value).toBe(3);

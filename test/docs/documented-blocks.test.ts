@@ -1,6 +1,6 @@
 /** The figures of the guide to log-ins without tRPC, each computed by `core`. */
 import { expect, it } from "vitest";
-import { calculateRateLimit } from "../../core/calculate.js";
+import { heldAt } from "../../core/rows/reading.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
@@ -14,7 +14,7 @@ function afterBlock(config: RateLimitConfig): { wait: number; attempts: number }
   const spent = decideRateLimit(null, config, T, 10).next!;
   const { result, next } = decideRateLimit(spent, config, T, 1);
   const wait = result.retryAfter!;
-  const { value } = calculateRateLimit(next!, config, T + wait);
+  const { value } = heldAt(next, config, T + wait);
   return { wait, attempts: Math.floor(value + 1e-9) };
 }
 

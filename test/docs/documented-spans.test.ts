@@ -1,9 +1,9 @@
 /** How many calls the documented limits grant in a span of time, counted with `core`. */
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, MINUTE, SECOND, WEEK } from "../../core/durations.js";
+import type { Row } from "../../core/rows/row.js";
 import { windowAt } from "../../core/windows.js";
 import { readPage } from "./pages.js";
 
@@ -13,7 +13,7 @@ const T = Date.UTC(2030, 0, 1);
 /** Calls as many times as it is granted, every 500 ms, and returns the instants of the grants. */
 function grants(config: RateLimitConfig, from: number, until: number): number[] {
   const found: number[] = [];
-  let row: RateLimitState | null = null;
+  let row: Row | null = null;
   for (let now = from; now <= until; now += SECOND / 2) {
     for (;;) {
       const { result, next }: ReturnType<typeof decideRateLimit> = decideRateLimit(

@@ -1,59 +1,52 @@
 /** The guide's change of plan: its code, on a real database. */
 import { expect, it } from "vitest";
-import { createRateLimiter, prismaStore, type RateLimiter } from "../../server/index.js";
+import {
+  changeDigest,
+  createRateLimiter,
+  prismaStore,
+  type RateLimiter,
+} from "../../server/index.js";
 import { createManualClock } from "../../core/testing.js";
 import { createSqlite } from "../support/database.js";
 import { importBlock } from "../support/docs-module.js";
 
 type Plan = "free" | "pro";
 
-interface Change {
-  userId: string;
-  from: Plan;
-  to: Plan;
-}
-
 interface Guide {
-  plans: Record<Plan, { kind: "fixed window"; period: "month"; start: 0; rate: number }>;
-  limiter: RateLimiter<{ pictures: Guide["plans"]["free"] }>;
-  change(change: Change): Promise<void>;
+  limiter: RateLimiter<
+    { pictures: { kind: "fixed window"; period: "month"; plans: Record<Plan, number> } },
+    unknown,
+    "limiter"
+  >;
+  changePlan(userId: string, plan: Plan): Promise<void>;
 }
 
 async function openGuide() {
   const database = await createSqlite();
   const { prisma } = database;
-  await prisma.$executeRawUnsafe('CREATE TABLE "Account" ("id" TEXT PRIMARY KEY, "plan" TEXT)');
+  const planOf = new Map<string, Plan>();
   const shared = globalThis as { upgradeOf?: object };
   shared.upgradeOf = {
     prisma,
-    changePlan: (tx: typeof prisma, { userId, from, to }: Change) =>
-      tx.$executeRawUnsafe(
-        `UPDATE "Account" SET "plan" = '${to}' WHERE "id" = '${userId}' AND "plan" = '${from}'`,
-      ),
+    findPlan: async (userId: string) => planOf.get(userId) ?? "free",
+    savePlan: async (userId: string, plan: Plan) => void planOf.set(userId, plan),
   };
-  const guide = await importBlock<Guide>("docs/guides/tiers.md", "server/change-plan.ts", (code) =>
+  const guide = await importBlock<Guide>("docs/guides/plans.md", "server/change-plan.ts", (code) =>
     code
-      .replace('import { changePlan } from "./accounts.js";\n', "")
+      .replace('import { findPlan, savePlan } from "./accounts.js";\n', "")
       .replace(
         'import { prisma } from "./prisma.js";',
-        "const { prisma, changePlan } = (globalThis as any).upgradeOf;",
+        "const { prisma, findPlan, savePlan } = (globalThis as any).upgradeOf;",
       ),
   );
   delete shared.upgradeOf;
-  const { limiter, plans } = guide;
+  const { limiter } = guide;
   return {
     ...guide,
-    async join(userId: string, used: number) {
-      await prisma.$executeRawUnsafe(`INSERT INTO "Account" VALUES ('${userId}', 'free')`);
-      if (used > 0) await limiter.limit("pictures", { key: userId, count: used });
-    },
-    upgrade: (userId: string) => guide.change({ userId, from: "free", to: "pro" }),
-    downgrade: (userId: string) => guide.change({ userId, from: "pro", to: "free" }),
-    left: async (key: string) => {
-      return (await limiter.getValue("pictures", { key, config: plans.pro })).value;
-    },
-    use: (key: string, count: number) =>
-      limiter.limit("pictures", { key, count, config: plans.pro }),
+    upgrade: (userId: string) => guide.changePlan(userId, "pro"),
+    downgrade: (userId: string) => guide.changePlan(userId, "free"),
+    left: async (key: string) => (await limiter.getValue("pictures", { key })).value,
+    use: (key: string, count: number) => limiter.limit("pictures", { key, count }),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
@@ -64,21 +57,18 @@ it.each([
   [0, 50],
 ])("gives who has used %s of 5 what is left of 50: %s", async (used, left) => {
   await using at = await openGuide();
-  await at.join("ann", used);
-  await at.join("bob", used);
-  // Without it, a window that is used up stays so, whatever the new plan is.
-  if (used > 0) expect(await at.left("ann")).toBe(5 - used);
+  for (const user of ["ann", "bob"]) await at.use(user, used);
   await at.upgrade("ann");
   expect(await at.left("ann")).toBe(left);
   expect((await at.use("ann", left)).ok).toBe(true);
   expect(await at.use("ann", 1)).toMatchObject({ ok: false });
   // Others are as they were.
-  if (used > 0) expect(await at.left("bob")).toBe(5 - used);
+  expect(await at.left("bob")).toBe(5 - used);
 });
 
 it("raises once, however often the webhook is sent", async () => {
   await using at = await openGuide();
-  await at.join("ann", 5);
+  await at.use("ann", 5);
   await Promise.all([at.upgrade("ann"), at.upgrade("ann"), at.upgrade("ann")]);
   expect(await at.left("ann")).toBe(45);
   await at.use("ann", 10);
@@ -86,28 +76,51 @@ it("raises once, however often the webhook is sent", async () => {
   expect(await at.left("ann")).toBe(35);
 });
 
-it("gives who is downgraded nothing until the next window, and not a debt", async () => {
+it("loses nothing by a late call of the old plan, and gains nothing to and fro", async () => {
   await using at = await openGuide();
-  await at.join("ann", 5);
+  await at.use("ann", 5);
   await at.upgrade("ann");
   await at.use("ann", 15);
+  const late = await at.limiter.limit("pictures", { key: "ann", plan: "free" });
+  expect(late).toMatchObject({ ok: false, value: 0 });
   await at.downgrade("ann");
-  expect(await at.limiter.limit("pictures", { key: "ann" })).toMatchObject({ ok: false, value: 0 });
+  await at.upgrade("ann");
+  expect(await at.left("ann")).toBe(30);
 });
 
-it("moves what is left with an override, as the guide to a support page says", async () => {
+it("gives who is downgraded nothing until the next window, and not a debt", async () => {
+  await using at = await openGuide();
+  await at.upgrade("ann");
+  await at.use("ann", 20);
+  await at.downgrade("ann");
+  expect(await at.use("ann", 1)).toMatchObject({ ok: false, value: 0 });
+});
+
+it("tells those who follow the changes of the user's plan", async () => {
+  await using at = await openGuide();
+  const heard: string[] = [];
+  at.limiter.onChange((digest) => void heard.push(digest));
+  await at.upgrade("ann");
+  expect(heard).toHaveLength(1);
+  // It is no change of the bucket.
+  expect(heard).not.toContain(changeDigest("pictures", "ann"));
+});
+
+it("leaves what was used with an override, as the guide to a support page says", async () => {
   await using database = await createSqlite();
   const limits = { pictures: { kind: "fixed window", rate: 5, period: 1000, start: 0 } } as const;
   const store = prismaStore(database.prisma);
   const clock = createManualClock(500);
   const limiter = createRateLimiter({ store, limits, clock, overrides: true });
   const key = "ann";
+  const left = async () => (await limiter.getValue("pictures", { key })).value;
   await limiter.limit("pictures", { key, count: 5 });
   await limiter.overrides.set("pictures", { key, times: 3 });
-  expect(await limiter.limit("pictures", { key, count: 3 })).toMatchObject({ ok: true, value: 7 });
+  expect(await left()).toBe(10);
   await limiter.overrides.clear("pictures", { key });
-  expect((await limiter.getValue("pictures", { key })).value).toBe(-3);
+  expect(await left()).toBe(0);
   await limiter.overrides.set("pictures", { key, times: 3 });
+  expect(await limiter.limit("pictures", { key, count: 3 })).toMatchObject({ ok: true, value: 7 });
   clock.advance(500);
-  expect((await limiter.getValue("pictures", { key })).value).toBe(15);
+  expect(await left()).toBe(15);
 });

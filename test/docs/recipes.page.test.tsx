@@ -10,7 +10,7 @@ import { openPage } from "../support/docs-module.js";
 afterEach(cleanup);
 
 it("offers an upgrade to a limited user of the free plan alone", async () => {
-  const load = await openPage("docs/guides/tiers.md", "guides/tiers");
+  const load = await openPage("docs/guides/plans.md", "guides/plans");
   const { RateLimitProvider } = await load<{
     RateLimitProvider: ComponentType<{ observer: object; children: ReactNode }>;
   }>("client/limits.ts");

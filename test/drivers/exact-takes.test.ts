@@ -2,7 +2,7 @@
 import { drizzle as drizzleMysql } from "drizzle-orm/mysql2";
 import { drizzle as drizzlePostgresJs } from "drizzle-orm/postgres-js";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { RateLimitState } from "../../core/index.js";
+import type { Row } from "../../core/rows/row.js";
 import { type AnyDrizzle, drizzleDriver } from "../../server/drizzle/drizzle-driver.js";
 import { drizzleParts } from "../../server/drizzle/drizzle-parts.js";
 import { kyselyDriver } from "../../server/kysely/kysely-driver.js";
@@ -32,18 +32,18 @@ async function expectExactGuards(kind: StoreKind, database: TestDatabase): Promi
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const states = Array.from({ length: 300 }, () => ({
     // With 17 characters, mysql2 reads about one in a hundred of them with a wrong last bit.
-    value: Number(String(random() * 1e5).slice(0, 17)),
+    used: Number(String(random() * 1e5).slice(0, 17)),
     ts: 1.8e12 + Math.floor(random() * 1e12) + random(),
   }));
   const ids = states.map((_, i) => ({ name: "exact", key: `${i}`, shard: 0 }));
-  const to = (next: (i: number) => RateLimitState) =>
+  const to = (next: (i: number) => Row) =>
     ids.map((id, i): Decision<unknown> => ({
       rows: [id],
       decide: ([state]) => ({ result: state, writes: [next(i)] }),
     }));
   await store.apply(to((i) => states[i]!));
   // One by one, because a single row has a statement of its own.
-  const zero = { value: 0, ts: 0 };
+  const zero = { used: 0, ts: 0 };
   for (const [i, decision] of to(() => zero).entries()) {
     expect(await store.apply([decision])).toEqual([states[i]]);
   }

@@ -32,8 +32,8 @@ async function setUpBusy() {
     ...opened,
     lock: () => other.transaction("write"),
     async committed() {
-      const { rows } = await other.execute('SELECT "value" FROM "RateLimit"');
-      return rows[0]!["value"];
+      const { rows } = await other.execute('SELECT "used" FROM "RateLimit"');
+      return rows[0]!["used"];
     },
   };
 }
@@ -121,7 +121,7 @@ describe("sqliteStore on @libsql/client", () => {
     await transaction.commit();
     expect((await call).ok).toBe(true);
     expect((await limiter.limit("few")).ok).toBe(true);
-    expect(await committed()).toBe(7);
+    expect(await committed()).toBe(3);
     expect(client.closed).toBe(false);
   });
 
@@ -133,7 +133,7 @@ describe("sqliteStore on @libsql/client", () => {
     await transaction.commit();
     expect((await limiter.limit("few")).ok).toBe(true);
     expect((await limiter.limit("few")).ok).toBe(true);
-    expect(await committed()).toBe(7);
+    expect(await committed()).toBe(3);
   });
 
   it.each(["bigint", "string"] as const)("works with the intMode %s", async (intMode) => {
@@ -200,6 +200,6 @@ describe("sqliteStore", () => {
     await expect(missing.limit("few")).rejects.toThrow(/"RateLimit" does not exist/);
     const limiter = createRateLimiter({ store: sqliteStore(client, { table: "limits" }), limits });
     expect((await limiter.limit("few")).ok).toBe(true);
-    expect(await database.prisma.$queryRaw`SELECT "value" FROM "limits"`).toEqual([{ value: 9 }]);
+    expect(await database.prisma.$queryRaw`SELECT "used" FROM "limits"`).toEqual([{ used: 1 }]);
   });
 });

@@ -52,8 +52,8 @@ describe("a statement with several kinds of write", () => {
   );
   const at = (key: string) => ({ name: "n", key, shard: 0 });
   const [was, next] = [
-    { value: 5, ts: 1 },
-    { value: 4, ts: 2 },
+    { used: 5, ts: 1 },
+    { used: 4, ts: 2 },
   ];
 
   async function start() {
@@ -65,9 +65,9 @@ describe("a statement with several kinds of write", () => {
     }
     const rows = async () => {
       const { rows: found } = await pool!.query(
-        `SELECT "key", "value" FROM "RateLimit" ORDER BY "key"`,
+        `SELECT "key", "used" FROM "RateLimit" ORDER BY "key"`,
       );
-      return found.map(({ key, value }: { key: string; value: number }) => [key, value]);
+      return found.map(({ key, used }: { key: string; used: number }) => [key, used]);
     };
     const writes = [
       { row: at("inserted"), was: null, next },
@@ -96,7 +96,7 @@ describe("a statement with several kinds of write", () => {
     async (key) => {
       const { driver, pool, rows, writes } = await start();
       const text = `INSERT INTO "RateLimit" VALUES ('n', $1, 0, 9, 9)
-        ON CONFLICT ("name", "key", "shard") DO UPDATE SET "value" = 9`;
+        ON CONFLICT ("name", "key", "shard") DO UPDATE SET "used" = 9`;
       await pool.query(text, [key]);
       const before = await rows();
       expect((await statements.writeAtOnce!(driver, writes)).size).toBe(0);

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { takeTokens } from "../../core/decide.js";
+import type { Row } from "../../core/rows/row.js";
 import { createManualClock } from "../../core/testing.js";
 import {
   createRateLimiter,
@@ -7,7 +8,6 @@ import {
   MINUTE,
   prismaStore,
   RateLimitStoreError,
-  type RateLimitState,
 } from "../../server/index.js";
 import type { PrismaRaw } from "../../server/store/drivers/prisma/prisma-client.js";
 import { prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
@@ -125,11 +125,11 @@ describe.each(available)("Prisma 6 on $name", ({ kind, create, dialect }) => {
     const stores = await openBoth();
     const row = { name: "deployment", key: "key", shard: 0 };
     const random = xorshift(11);
-    let last: RateLimitState | null = null;
+    let last: Row | null = null;
     for (let turn = 0; turn < 60; turn++) {
-      const next = { value: anyDouble(random), ts: anyDouble(random) };
+      const next = { used: anyDouble(random), ts: anyDouble(random) };
       // The write is guarded by the numbers that the other version wrote.
-      const swap: Decision<RateLimitState | null> = {
+      const swap: Decision<Row | null> = {
         rows: [row],
         decide: ([state]) => ({ result: state ?? null, writes: [next] }),
       };
@@ -144,12 +144,12 @@ describe.each(available)("Prisma 6 on $name", ({ kind, create, dialect }) => {
     const limiters = (await openBoth()).map((store) =>
       createRateLimiter({ store, limits: { few: config }, clock }),
     );
-    let state: RateLimitState | null = null;
+    let state: Row | null = null;
     for (let turn = 0; turn < 40; turn++) {
       clock.advance(701);
       const result = await limiters[turn % 2]!.limit("few", { count: 0.7 });
       state = takeTokens(state, config, clock(), 0.7, 0)!;
-      expect(result).toMatchObject({ ok: true, ...state });
+      expect(result).toMatchObject({ ok: true, value: 40 - state.used, ts: state.ts });
     }
   });
 

@@ -108,7 +108,8 @@ describe("the meter under style-src 'self'", () => {
     }
     expect(widths).toEqual(widths.toSorted((a, b) => a - b));
     expect(new Set(widths).size).toBe(4);
-    expect(widths.at(-1)).toBeLessThan(200);
+    // It is not full yet.
+    expect(widths.at(-1)).toBeLessThan(400);
     expect(visitor.problems).toEqual([]);
   });
 });

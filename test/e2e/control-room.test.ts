@@ -317,7 +317,7 @@ describe.runIf(POSTGRES !== undefined)("10,000 keys that are limited at once", (
   beforeAll(async () => {
     // In debt, so that they are limited for as long as the tests take.
     await database!.run(
-      `INSERT INTO rate_limits ("name", "key", "shard", "value", "ts")
+      `INSERT INTO rate_limits ("name", "key", "shard", "used", "ts")
        SELECT 'sendMessage', 'many ' || lpad(n::text, ${digits}, '0'), 0, -1000, ${Date.now()}
        FROM generate_series(1, ${MANY}) AS n`,
     );

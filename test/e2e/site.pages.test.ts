@@ -34,11 +34,11 @@ describe("the list of pages", () => {
 
     await titles.filter({ hasText: "Guides" }).focus();
     await page.keyboard.press("Enter");
-    await list.getByRole("link", { name: "Tiers", exact: true }).click();
-    await page.getByRole("heading", { level: 1, name: "Tiers" }).waitFor();
+    await list.getByRole("link", { name: "Plans", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Plans" }).waitFor();
     expect(await titles.allTextContents()).toEqual(names);
     expect(await list.locator(".side-groups > details[open]").count()).toBe(2);
-    expect(await list.locator("[aria-current=page]").allTextContents()).toEqual(["Tiers"]);
+    expect(await list.locator("[aria-current=page]").allTextContents()).toEqual(["Plans"]);
 
     await titles.filter({ hasText: "Reference" }).click();
     const pages = group("Reference").locator(".side-pages");

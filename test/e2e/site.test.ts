@@ -62,10 +62,10 @@ describe("the documentation", () => {
     expect(await page.locator("p.in-short").allTextContents()).toEqual([
       expect.stringMatching(/^In short: /),
     ]);
-    const card = page.locator(".cards li").filter({ hasText: "Tiers" });
+    const card = page.locator(".cards li").filter({ hasText: "Plans" });
     // Its whole area leads to the page.
     await card.click({ position: { x: 4, y: 4 } });
-    await page.getByRole("heading", { level: 1, name: "Tiers" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Plans" }).waitFor();
   });
 
   it("leads to the other pages, and from a missing one", async () => {

@@ -1,5 +1,5 @@
-/** A page with one button, whose limit depends on the plan of its visitor. See `upgrade.test.ts`. */
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+/** A page of prices with one button, whose limit depends on the plan of its visitor. See `upgrade.test.ts`. */
+import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink } from "@trpc/client";
 import { createRoot } from "react-dom/client";
 import { createRateLimitReact, type LiveMode } from "../../client/react/index.js";
@@ -14,7 +14,8 @@ const client = createTRPCClient<UpgradeRouter>({
     }),
   ],
 });
-const { RateLimitProvider, useRateLimitedMutation } = createRateLimitReact<UpgradeRouter>();
+const { RateLimitProvider, useRateLimit, useRateLimitedMutation } =
+  createRateLimitReact<UpgradeRouter>();
 
 function Draw() {
   const draw = useRateLimitedMutation("pictures", { mutationFn: () => client.draw.mutate() });
@@ -26,10 +27,26 @@ function Draw() {
   );
 }
 
+/** What each plan has, as the limiter itself says it. */
+function Prices() {
+  const prices = useQuery({ queryKey: ["prices"], queryFn: () => client.prices.query() }).data;
+  const { config } = useRateLimit("pictures");
+  return (
+    <ul>
+      {Object.entries(prices ?? {}).map(([plan, { pictures }]) => (
+        <li key={plan} aria-current={pictures.rate === config?.rate}>
+          {`${plan}: ${pictures.rate} pictures a day`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 const live = new URLSearchParams(location.search).get("live") as LiveMode;
 createRoot(document.getElementById("root")!).render(
   <QueryClientProvider client={new QueryClient()}>
     <RateLimitProvider client={client} live={live}>
+      <Prices />
       <Draw />
     </RateLimitProvider>
   </QueryClientProvider>,

@@ -12,18 +12,35 @@ import { openDatabase } from "../../example-app/shared/server/database.js";
 import { createRateLimiter, DAY, prismaStore } from "../../server/index.js";
 import { createRateLimitTRPC, formatRateLimitError } from "../../server/trpc/index.js";
 
-const free = { kind: "fixed window", rate: 5, period: DAY, maxReserved: 0 } as const;
-const pro = { ...free, rate: 50 };
+type Plan = "free" | "pro";
 type Prisma = Awaited<ReturnType<typeof openDatabase>>;
 
-/** How the application says what the plan is: to the limiter by a function, or by an override. */
-export type Way = "changeConfig" | "overrides" | "using";
+/** How the application says what the plan is: to tRPC, to the limiter, or by an override, which is a trial. */
+export type Way = "tRPC" | "limiter" | "overrides" | "using";
 
-function createApp(prisma: Prisma) {
+const options = {
+  plans: ["free", "pro"],
+  limits: {
+    pictures: {
+      kind: "fixed window",
+      period: DAY,
+      plans: { free: { rate: 5, maxReserved: 0 }, pro: { rate: 50, maxReserved: 0 } },
+    },
+  },
+} as const;
+
+/** @param saidBy who asks for the plan of a visitor. */
+function createApp(prisma: Prisma, saidBy: "tRPC" | "limiter") {
+  const planOf = async (id: string | undefined): Promise<Plan> => {
+    const customer = await prisma.visitor.findUnique({ where: { id: id ?? "" } });
+    return customer?.plan === "pro" ? "pro" : "free";
+  };
+  const store = prismaStore(prisma);
   const limiter = createRateLimiter({
-    store: prismaStore(prisma),
-    limits: { pictures: free },
+    ...options,
+    store,
     overrides: true,
+    plan: ({ key }) => planOf(key),
   });
   const t = initTRPC.context<{ visitor: string }>().create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
@@ -32,43 +49,37 @@ function createApp(prisma: Prisma) {
     t,
     limiter,
     key: ({ ctx }) => ctx.visitor,
-    async config({ ctx }) {
-      const customer = await prisma.visitor.findUnique({ where: { id: ctx.visitor } });
-      return customer?.tier === "pro" ? pro : undefined;
-    },
+    ...(saidBy === "tRPC" && {
+      plan: ({ ctx }: { ctx: { visitor: string } }) => planOf(ctx.visitor),
+    }),
   });
   const router = t.router({
     rateLimit: rl.router,
+    prices: t.procedure.query(() => limiter.plans),
     draw: t.procedure.use(rl.rateLimited("pictures")).mutation(() => "a picture"),
   });
 
-  /** The webhook of the payment. The customer's row and what is left change together. */
+  /** The webhook of the payment. */
   async function change(way: Way, key: string, isUpgrade: boolean): Promise<void> {
-    const [from, to] = isUpgrade ? [free, pro] : [pro, free];
-    const tier = (tx: Pick<Prisma, "visitor">, plan: string) =>
-      tx.visitor.upsert({
+    if (way === "tRPC" || way === "limiter") {
+      const plan = isUpgrade ? "pro" : "free";
+      await prisma.visitor.upsert({
         where: { id: key },
-        create: { id: key, tier: plan },
-        update: { tier: plan },
+        create: { id: key, plan },
+        update: { plan },
       });
-    if (way === "changeConfig") {
-      return limiter.transaction(async ({ tx, changeConfig }) => {
-        await tier(tx, isUpgrade ? "pro" : "free");
-        await changeConfig("pictures", { key, from, to });
-      });
+      // A call of a process that has read the plan before. It is denied, and takes nothing away.
+      if (isUpgrade) await limiter.limit("pictures", { key, plan: "free" });
+      limiter.planChanged(key);
+      return;
     }
-    const set = async (
-      tx: Pick<Prisma, "visitor">,
-      { overrides }: Pick<typeof limiter, "overrides">,
-    ) => {
-      await tier(tx, isUpgrade ? "by override" : "free");
-      if (isUpgrade) await overrides.set("pictures", { key, config: pro });
-      else await overrides.clear("pictures", { key });
+    const set = async ({ overrides }: Pick<typeof limiter, "overrides">) => {
+      if (!isUpgrade) return void (await overrides.clear("pictures", { key }));
+      const until = Date.now() + 14 * DAY;
+      await overrides.set("pictures", { key, plan: "pro", until });
     };
-    if (way === "overrides") {
-      return limiter.transaction(async ({ tx, overrides }) => set(tx, { overrides }));
-    }
-    await prisma.$transaction(async (tx) => set(tx, limiter.using(tx)));
+    if (way === "overrides") return limiter.transaction(({ overrides }) => set({ overrides }));
+    await prisma.$transaction(async (tx) => set(limiter.using(tx)));
   }
 
   return { limiter, router, change };
@@ -93,10 +104,10 @@ async function bundlePage(): Promise<string> {
   return built[0]!.output[0].code;
 }
 
-export async function startUpgradeServer() {
+export async function startUpgradeServer(saidBy: "tRPC" | "limiter") {
   const folder = await mkdtemp(join(tmpdir(), "upgrade-"));
   const prisma = await openDatabase(`file:${join(folder, "app.db")}`, 2000);
-  const { limiter, router, change } = createApp(prisma);
+  const { limiter, router, change } = createApp(prisma, saidBy);
   const script = await bundlePage();
   const visitorOf = (cookie = "") => /visitor=(\w+)/.exec(cookie)?.[1] ?? "none";
   const answerCall = createHTTPHandler({

@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import type { CallerMessage, CallerReport } from "./caller.js";
 import { ask } from "./replication.js";
 import type { OpenerName, PoolSettings } from "./stores.js";
-import { TOKENS } from "./tokens.js";
 
 const CALLER = fileURLToPath(new URL("caller.ts", import.meta.url));
 const CALLERS = 4;
@@ -92,8 +91,8 @@ export async function startCallers(kinds: readonly OpenerName[]): Promise<Caller
       untilAll(({ firsts }) => firsts.length > 0 && firsts.every((at) => typeof at === "number")),
     async stop(server) {
       const last = await tellAll("stop");
-      const rows = await ask(server, `SELECT "key", "value" FROM "RateLimit"`);
-      const used = new Map(rows.map(({ key, value }) => [String(key), TOKENS - Number(value)]));
+      const rows = await ask(server, `SELECT "key", "used" FROM "RateLimit"`);
+      const used = new Map(rows.map((row) => [String(row["key"]), Number(row["used"])]));
       const surpluses = Object.keys(last[0]!.granted).map(
         (key) => sum(last, ({ granted }) => granted[key]!) - (used.get(key) ?? 0),
       );

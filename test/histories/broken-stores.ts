@@ -2,7 +2,7 @@
  * Stores with deliberate faults, on rows in memory. They yield where a real store would wait for the
  * database, so that calls interleave. The order of the calls is the same in every run.
  */
-import type { RateLimitState } from "../../core/index.js";
+import type { Row } from "../../core/rows/row.js";
 import {
   type Decision,
   memoryStore,
@@ -11,7 +11,7 @@ import {
   type RowId,
 } from "../../server/index.js";
 
-type States = (RateLimitState | null)[];
+type States = (Row | null)[];
 type ApplyOne = <TResult>(decision: Decision<TResult>) => Promise<TResult>;
 
 /** Reads, decides and writes, without checking whether the rows have changed meanwhile. */
@@ -29,7 +29,7 @@ export function unguardedStore(): RateLimitStore {
 export function staleStore(): RateLimitStore {
   const rows = rowsInMemory();
   const delay = unevenDelays();
-  const cached = new Map<string, RateLimitState | null>();
+  const cached = new Map<string, Row | null>();
   let calls = 0;
   return storeOf(async (decision) => {
     await delay();
@@ -124,7 +124,7 @@ function unevenDelays(): () => Promise<void> {
 }
 
 function rowsInMemory() {
-  const states = new Map<string, RateLimitState | null>();
+  const states = new Map<string, Row | null>();
   return {
     read: (rows: readonly RowId[]): States => rows.map(({ key }) => states.get(key) ?? null),
     write<TResult>(

@@ -76,19 +76,19 @@ export class HoldCaller {
   }
 
   /** The same in all processes, so that a repeated call wants the same. */
-  #termsOf(key: string, id: string): { count: number; terms: HoldTerms } {
+  #termsOf(key: string, id: string): { count: number; terms: HoldTerms; repeat?: number } {
     const random = createRandom([...`${key} ${id}`].reduce((a, c) => 31 * a + c.charCodeAt(0), 7));
     const terms: HoldTerms = {
       for: random.pick(this.options.lasts),
       then: random.chance(0.5) ? "keep" : "release",
     };
-    return { count: random.between(1, 6), terms };
+    return { count: random.between(1, 6), terms, repeat: random.pick([0, 0, 1, 9]) };
   }
 
   #actionOn(name: string, key: string, id: string, dice: number): HoldAction {
     const { random } = this.options;
-    const { count, terms } = this.#termsOf(key, id);
-    if (dice < 0.55) return { kind: "hold", count, terms };
+    const { count, terms, repeat } = this.#termsOf(key, id);
+    if (dice < 0.55) return { kind: "hold", count, terms, repeat };
     if (dice < 0.75) return { kind: "release" };
     // A window that is in debt gives less back, so there it is not known what it has to hold.
     const most = name === "window" ? count : count + 2;
@@ -132,8 +132,11 @@ async function perform(
   const { count } = action;
   const held = action.kind === "hold" && { once: id, hold: action.terms };
   const result = await scope.limit(name, { key, count, ...held });
-  const isRepeated = "repeated" in result && result.repeated;
-  return { ok: result.ok, ...(isRepeated && { repeated: true }) };
+  if (!("repeated" in result && result.repeated)) return { ok: result.ok };
+  if (action.kind !== "hold") return { ok: result.ok, repeated: true };
+  // Its work has failed, or is done sooner than that of the first call, which still works.
+  const { settled } = await scope.settle(result, action.repeat);
+  return { ok: result.ok, repeated: true, ...(settled && { count }) };
 }
 
 /**

@@ -7,7 +7,8 @@ import type { HoldTerms } from "../../server/limiter/holds/hold-terms.js";
 
 /** What a call does. */
 export type HoldAction =
-  | { kind: "hold"; count: number; terms: HoldTerms }
+  /** A repeat of it settles its result by `repeat`, which ends nothing. */
+  | { kind: "hold"; count: number; terms: HoldTerms; repeat?: number | undefined }
   /** Takes tokens without a hold. Its id is of this call alone. */
   | { kind: "take"; count: number }
   | { kind: "settle"; actual: number }
@@ -72,14 +73,20 @@ export function stepsOf(state: IdState, call: HoldCall, clockError: number): Hol
   ];
 }
 
-function stepsWith(state: IdState, { action }: HoldCall): HoldStep[] {
+/** After this time, ms, a call may have tried again, and have found what its own first try has done. */
+const FIRST_PAUSE = 50;
+
+function stepsWith(state: IdState, { action, start, end: endedAt }: HoldCall): HoldStep[] {
   const { count } = state.open!;
   if (action.kind === "hold" || action.kind === "take") {
     return [{ answer: { ok: true, repeated: true }, next: state }];
   }
   const used = action.kind === "settle" ? action.actual : 0;
   const end = used === 0 ? "released" : "settled";
-  return [{ answer: { ok: true, count }, next: { charged: state.charged + used - count, end } }];
+  const next: IdState = { charged: state.charged + used - count, end };
+  const own = { answer: { ok: true, count }, next };
+  const again = { answer: { ok: false, reason: end }, next } as const;
+  return endedAt - start >= FIRST_PAUSE ? [own, again] : [own];
 }
 
 function stepsWithout(state: IdState, call: HoldCall, clockError: number): HoldStep[] {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { holdLimits } from "./hold-limits.js";
 import type { HoldAction, HoldAnswer, HoldCall } from "./hold-model.js";
+import { COUNT_SHARD } from "../../core/rows/hold.js";
 import { problemOfRows, type StoredRow } from "./hold-rows.js";
 import { bucketOf, checkHolds } from "./hold-verdict.js";
 
@@ -136,11 +137,12 @@ describe("rejects a history", () => {
 });
 
 describe("rows", () => {
-  const row = (kind: string, key: string, value: number, ts = 100): StoredRow => {
-    return { name: `trpc-rate-limit:${kind}:window`, key, value, ts };
+  const row = (kind: string, key: string, used: number, ts = 100, shard = 0): StoredRow => {
+    return { name: `trpc-rate-limit:${kind}:window`, key, shard, used, ts };
   };
   const good = [
     row("held", "a", 8, 90),
+    row("held", "a", 2, 0, COUNT_SHARD),
     row("hold", "a|1", 5),
     row("hold", "a|2", -3, 91),
     row("once", "a|1", 0, 0),
@@ -154,9 +156,11 @@ describe("rows", () => {
 
   it.each<[title: string, rows: StoredRow[]]>([
     ["a hold without a marker", good.slice(0, -1)],
-    ["a sum that is too small", good.map((each) => ({ ...each, value: Math.min(7, each.value) }))],
+    ["a sum that is too small", good.map((each) => ({ ...each, used: Math.min(7, each.used) }))],
     ["a sum that lapses too late", good.map((each, i) => (i === 0 ? { ...each, ts: 92 } : each))],
+    ["a count that is too small", good.map((each, i) => (i === 1 ? { ...each, used: 1 } : each))],
+    ["holds without a count", good.filter((_, i) => i !== 1)],
     ["holds without a sum", good.slice(1)],
-    ["a sum without holds", good.slice(0, 1)],
+    ["a sum without holds", good.slice(0, 2)],
   ])("are rejected for %s", (_, rows) => expect(problemOfRows(rows)).toEqual(expect.any(String)));
 });

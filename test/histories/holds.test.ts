@@ -43,7 +43,7 @@ interface Scenario {
   select?: string;
 }
 
-const COLUMNS = ["name", "key", "value", "ts"];
+const COLUMNS = ["name", "key", "shard", "used", "ts"];
 const scenarios: Scenario[] = [
   {
     name: "PostgreSQL",

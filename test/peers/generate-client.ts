@@ -22,7 +22,7 @@ model RateLimit {
   name  String
   key   String @default("")
   shard Int    @default(0)
-  value Float
+  used  Float
   ts    Float
 
   @@id([name, key, shard])

@@ -12,7 +12,7 @@ export function contractOf(table = "RateLimit") {
           name: field.text(),
           key: field.text(),
           shard: field.int(),
-          value: field.float(),
+          used: field.float(),
           ts: field.float(),
         },
       })

@@ -11,7 +11,7 @@ import { createScriptRunner, scriptShas } from "../../server/redis/run-script.js
 import { SCRIPTS } from "../../server/redis/scripts.js";
 import { createSpanningAccess } from "../../server/redis/spanning-access.js";
 import { createTags } from "../../server/redis/tags.js";
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { RowStatements } from "../../server/store/row-access.js";
 import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { Write } from "../../server/store/plan-writes.js";
@@ -74,8 +74,8 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
     const far = all.find((key) => tags.placeOf(row(key)) === 7)!;
     const keys = [...near, far];
     for (const key of keys) await other.limit("calls", { key, count: 50 });
-    const next = (was: RateLimitState, index: number) =>
-      index === 1 ? null : index === 2 ? was : { ...was, value: was.value - 10 };
+    const next = (was: Row, index: number) =>
+      index === 1 ? null : index === 2 ? was : { ...was, used: was.used + 10 };
     const decide = async (inside: RowStatements) => {
       const states = await inside.read(keys.map(row));
       const writes = keys.map((key, index): Write => {

@@ -1,10 +1,11 @@
 /** The promise of a limit: in any span of time it grants at most its capacity plus its refill. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { initialState, type RateLimitState } from "../../core/calculate.js";
+import { heldAt, usedAt } from "../../core/rows/reading.js";
 import { capacityOf, type PeriodicConfig, shardConfig } from "../../core/config.js";
 import { validateSatisfiable } from "../../core/count.js";
 import { decideRateLimit } from "../../core/decide.js";
+import type { Row } from "../../core/rows/row.js";
 import { decideShardPair } from "../../core/shards.js";
 import { anyConfig, anyNow, anyRow, between, throws } from "../core/arbitraries.js";
 import { cases } from "../support/cases.js";
@@ -13,7 +14,7 @@ const RUNS = { numRuns: cases(2000) };
 
 interface Schedule {
   config: PeriodicConfig;
-  existing: RateLimitState | null;
+  existing: Row | null;
   calls: { now: number; count: number }[];
 }
 
@@ -84,7 +85,7 @@ function expectNoExcess(grants: Grant[], config: PeriodicConfig, phase: number, 
 }
 
 const phaseOf = ({ config, existing, calls }: Schedule) =>
-  (existing ?? initialState(config, calls[0]?.now ?? 0)).ts;
+  (existing ?? usedAt(null, config, calls[0]?.now ?? 0)).ts;
 
 describe("the grants of any span", () => {
   it("never exceed capacity plus refill, even if clocks step back", () => {
@@ -114,7 +115,7 @@ describe("the grants of any span", () => {
       .chain((config) => schedules({ ...config, shards: 2 }, false));
     fc.assert(
       fc.property(anyTwoShards, ({ config, calls }) => {
-        const rows: [RateLimitState | null, RateLimitState | null] = [null, null];
+        const rows: [Row | null, Row | null] = [null, null];
         const grants = calls.map(({ now, count }) => {
           const { result, next } = decideShardPair(rows, shardConfig(config), now, count);
           next.forEach((state, shard) => (rows[shard] = state ?? rows[shard] ?? null));
@@ -136,7 +137,7 @@ describe("the row of any schedule", () => {
           const { next } = decideRateLimit(row, config, now, count, reserve);
           if (next === undefined) continue;
           expect(next.ts).toBeGreaterThanOrEqual(row?.ts ?? -Infinity);
-          expect(next.value).toBeLessThanOrEqual(capacityOf(config));
+          expect(heldAt(next, config, now).value).toBeLessThanOrEqual(capacityOf(config));
           row = next;
         }
       }),

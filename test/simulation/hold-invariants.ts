@@ -19,9 +19,9 @@ export function checkHoldRows({ problems }: World, { rows, writes }: ModelTransa
   }
   if (keys.size === 0) return;
   const own = rows.all().flatMap(([id, state]) => {
-    const { name, key } = partsOf(id);
+    const { name, key, shard } = partsOf(id);
     const isOwn = keys.has(bucketKeyOf(key)) && PREFIXES.some((prefix) => name.startsWith(prefix));
-    return isOwn ? [{ name, key, ...state }] : [];
+    return isOwn ? [{ name, key, shard, ...state }] : [];
   });
   const problem = problemOfRows(own);
   if (problem !== undefined) problems.push(problem);
@@ -45,11 +45,11 @@ export function checkHolding(world: World): void {
     if (HOLD_LIMITS.checked[name as "window"].refills) continue;
     const row = [`${HELD.prefix}${name}`, key.join(" "), 0].join("\0");
     const held = network.server.rows.newest(row);
-    if (held !== null) problems.push(`${bucket} still holds ${held.value} tokens at the end`);
+    if (held !== null) problems.push(`${bucket} still holds ${held.used} tokens at the end`);
   }
 }
 
-function partsOf(id: string): { name: string; key: string } {
-  const [name, key] = id.split("\0") as [string, string];
-  return { name, key };
+function partsOf(id: string): { name: string; key: string; shard: number } {
+  const [name, key, shard] = id.split("\0") as [string, string, string];
+  return { name, key, shard: Number(shard) };
 }

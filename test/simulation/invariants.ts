@@ -7,11 +7,12 @@ import { checkHolding } from "./hold-invariants.js";
 import { EPOCH, type Process } from "./process.js";
 import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
-import { CAPACITY, CROWD, LIVE, type LiveName } from "./workloads/context.js";
+import { CAPACITY, SHOWN, type ShownName } from "./workloads/context.js";
 import { explains } from "./workloads/crowd.js";
 import { LEASED } from "./workloads/leases.js";
 import { problemOf } from "./workloads/retries.js";
 import * as metered from "./workloads/metered.js";
+import * as plans from "./workloads/plans.js";
 import * as rivals from "./workloads/rivals.js";
 import * as slots from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
@@ -28,6 +29,7 @@ export function check(world: World): Tally<string> {
   checkRivals(world);
   checkHolding(world);
   checkMetered(world);
+  checkPlans(world);
   checkSlots(world);
   checkFreeSlots(world);
   checkRest(world);
@@ -75,12 +77,12 @@ function checkGrants(world: World): void {
       rate,
       period,
       capacity = rate,
-    } = LIVE[all[0]!.name as LiveName] as {
+    } = SHOWN[all[0]!.name as ShownName] as {
       rate: number;
       period: number;
       capacity?: number;
     };
-    const isWindow = LIVE[all[0]!.name].kind === "fixed window";
+    const isWindow = SHOWN[all[0]!.name as ShownName].kind === "fixed window";
     for (const first of all) {
       let granted = 0;
       const after = all.filter((grant) => grant.start >= first.start).sort((a, b) => a.end - b.end);
@@ -137,17 +139,17 @@ function checkErrors({ scenario, failures, problems }: World): void {
 function checkCrowd({ crowd, network, problems, hasLost }: World): void {
   if (hasLost) return;
   for (const [key, taken] of crowd) {
-    const left = network.server.rows.newest(["crowd", key, 0].join("\0"))?.value ?? CROWD;
-    if (explains(taken, left)) continue;
-    problems.push(`${key} has lost ${CROWD - left} tokens: ${JSON.stringify(taken)}`);
+    const used = network.server.rows.newest(["crowd", key, 0].join("\0"))?.used ?? 0;
+    if (explains(taken, used)) continue;
+    problems.push(`${key} has lost ${used} tokens: ${JSON.stringify(taken)}`);
   }
 }
 
 /** Each id was charged once, whoever sent it. */
 function checkRetries({ retried, network, problems, hasLost }: World): void {
   if (hasLost) return;
-  const left = network.server.rows.newest(["retried", "", 0].join("\0"))?.value;
-  const problem = problemOf(retried, left);
+  const used = network.server.rows.newest(["retried", "", 0].join("\0"))?.used;
+  const problem = problemOf(retried, used);
   if (problem !== undefined) problems.push(problem);
 }
 
@@ -168,6 +170,16 @@ function checkMetered(world: World): void {
   };
   const problem = metered.problemOf(calls, network.server.rows.all(), lastWritten, !isQuiet);
   if (problem !== undefined) problems.push(problem);
+}
+
+/** What two plans have used of a key is the sum of both, and no more than the larger one has. */
+function checkPlans({ plans: uses, network, problems, hasLost }: World): void {
+  if (hasLost) return;
+  for (const [key, use] of uses) {
+    const used = network.server.rows.newest(["plans", key, 0].join("\0"))?.used ?? 0;
+    const problem = plans.problemOf(key, use, used);
+    if (problem !== undefined) problems.push(problem);
+  }
 }
 
 /** How long a write may take where nothing fails: as long as a call, ms. */
@@ -206,7 +218,7 @@ function checkFreeSlots({
   for (let shard = 0; shard < count; shard++) {
     const row = network.server.rows.newest(["slots", "", shard].join("\0"));
     const now = EPOCH + timeline.now + databaseClockError;
-    if (row == null || row.value > 0 || row.ts + ttl <= now) continue;
+    if (row == null || row.used > 0 || row.ts + ttl <= now) continue;
     problems.push(`slot ${shard} is held for ${row.ts + ttl - now} ms after the end`);
   }
 }

@@ -6,7 +6,8 @@ import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
 import { type Backend, createBackend } from "./databases.js";
 import { alone } from "./workloads/alone.js";
-import { type Caller, FROZEN, LIVE, type Member, type Workload } from "./workloads/context.js";
+import type { LimitConfigs } from "../../server/index.js";
+import { type Caller, FROZEN, type Member, SHOWN, type Workload } from "./workloads/context.js";
 import { closing } from "./workloads/closing.js";
 import { credits } from "./workloads/credits.js";
 import { createCrowd } from "./workloads/crowd.js";
@@ -15,6 +16,7 @@ import { createLeases } from "./workloads/leases.js";
 import { createLive, waits } from "./workloads/live.js";
 import { createMetered } from "./workloads/metered.js";
 import { months } from "./workloads/months.js";
+import { createPlans } from "./workloads/plans.js";
 import { prunes } from "./workloads/prunes.js";
 import { createRetries } from "./workloads/retries.js";
 import { createRivals } from "./workloads/rivals.js";
@@ -63,6 +65,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [createRivals(world.rivals), scenario.callers.rivals],
     [createHolds(world.holding, scenario), scenario.callers.holds],
     [createMetered(world.metered), scenario.callers.metered],
+    [createPlans(world.plans), scenario.callers.plans],
   ];
   const members: Members = {
     running: [],
@@ -86,11 +89,12 @@ export function createMembers(world: World, start: StartShipped, random: Random)
           clock: () => FROZEN_AT,
           logger: false,
         }),
-        live: shipped.createRateLimiter({ store, limits: LIVE, logger: false }),
+        live: shipped.createRateLimiter({ store, limits: SHOWN, logger: false }),
         limiter: (limits, clock, autoPrune, flushUsage) =>
           shipped.createRateLimiter({
             store,
             limits,
+            plans: plansOf(limits),
             logger: false,
             ...(clock && { clock }),
             ...(autoPrune && { autoPrune }),
@@ -114,6 +118,14 @@ export function createMembers(world: World, start: StartShipped, random: Random)
   };
   for (let i = 0; i < scenario.processes; i++) members.add();
   return members;
+}
+
+/** The names of the plans that limits have. */
+function plansOf(limits: LimitConfigs): string[] {
+  const all = Object.values(limits).flatMap((limit) =>
+    "plans" in limit ? Object.keys(limit.plans) : [],
+  );
+  return [...new Set(all)];
 }
 
 function startCaller(world: World, member: Running, random: Random, workload: Workload): void {

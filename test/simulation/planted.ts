@@ -23,7 +23,7 @@ export interface Planted extends Edit {
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
   /** The callers that meet it. Only simulations with some are looked at then. */
-  callers?: "leases" | "slots" | "rivals" | "holds" | "metered";
+  callers?: "leases" | "slots" | "rivals" | "holds" | "metered" | "plans";
   /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
   pages?: boolean;
   /** The database of its driver or dialect. @default any */
@@ -54,6 +54,16 @@ const HOLDS_ALONE = {
 const USAGE_ALONE = {
   callers: "metered" as const,
   without: [...SLOTS_ALONE.without, "slots", "holds"],
+};
+/** What a line of callers does not need. */
+const LINE_ALONE = {
+  without: HOLDS_ALONE.without.filter((name) => name !== "alone").concat("holds"),
+};
+/** What callers with clocks and plans of their own do not need. */
+const CLOCKS_ALONE = {
+  without: HOLDS_ALONE.without
+    .filter((name) => !["tiers", "months", "closing"].includes(name))
+    .concat("holds", "crowd"),
 };
 /** What pages do not need. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
@@ -86,9 +96,24 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "an aborted wait keeps its tokens",
-    file: "limiter/acquire.ts",
-    from: "giveBack(context, receipt, countOf(request))",
-    to: "Promise.resolve()",
+    file: "limiter/acquire-line.ts",
+    from: "giveBack(this.context, receipt, count)",
+    to: "Promise.resolve(undefined)",
+    ...LINE_ALONE,
+  },
+  {
+    defect: "each caller of a line reserves for itself",
+    file: "limiter/acquire-line.ts",
+    from: "if (this.#isFailing || request",
+    to: "if (true || request",
+    ...LINE_ALONE,
+  },
+  {
+    defect: "the turn of a caller who has left is nobody's",
+    file: "limiter/acquire-line.ts",
+    from: "free.waiter = isTaken ? next : leaving;",
+    to: "free.waiter = leaving;",
+    ...LINE_ALONE,
   },
   {
     defect: "a late timer does not wait once more",
@@ -167,16 +192,18 @@ export const PLANTED: readonly Planted[] = [
     to: "      return result;",
   },
   {
-    defect: "rows are deleted that are half full",
+    defect: "rows are deleted a second before they are full",
     file: "store/sql/prune.ts",
-    from: "return `${held} >= ${made.number(capacity)}`;",
-    to: "return `${held} >= ${made.number(capacity / 2)}`;",
+    from: "now: () => made.number(before),",
+    to: "now: () => made.number(before + 61_000),",
+    ...CLOCKS_ALONE,
   },
   {
     defect: "rows are deleted that are full for one of the plans only",
     file: "limiter/prune.ts",
-    from: "known === undefined ? others : [known, ...others]",
-    to: "known === undefined ? others : [known]",
+    from: "plans.bucketsOf(name) ?? [own]",
+    to: "[own]",
+    ...CLOCKS_ALONE,
   },
   {
     defect: "a page of a list begins one key too late",
@@ -193,20 +220,52 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "each denial closes the bucket anew",
     file: "core/block.ts",
-    from: "if (blockFor === undefined || isInDebt(existing, config)) return undefined;",
+    from: "if (blockFor === undefined || wasShut(existing)) return undefined;",
     to: "if (blockFor === undefined) return undefined;",
   },
   {
     defect: "an id is charged twice",
     file: "limiter/once.ts",
-    from: "      draft.write(marker.row, markerOf(result, now));\n",
+    from: "      draft.write(marker.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));\n",
     to: "",
   },
   {
     defect: "tokens that come back open a closed bucket",
     file: "core/refund.ts",
-    from: "if (isClosed(rows[index]!, config, now)) continue;",
+    from: "if (isClosed(rows[index], now)) continue;",
     to: "",
+  },
+  {
+    defect: "a debt is read as use",
+    file: "core/rows/bucket.ts",
+    from: "return used < 0 ? { used: capacityOf(config) - used, ts } : row;",
+    to: "return used < 0 ? { used: -used, ts } : row;",
+  },
+  {
+    defect: "idle time is refilled twice",
+    file: "core/calculate.ts",
+    from: "const rest = used - (elapsed * config.rate) / config.period;",
+    to: "const rest = used - (2 * elapsed * config.rate) / config.period;",
+  },
+  {
+    defect: "a closing scales with the rate",
+    file: "core/block.ts",
+    from: "return closedUntil(Math.max(now, ts) + blockFor, config, ts);",
+    to: "return { used: -(config.rate * blockFor) / config.period, ts: Math.max(now, ts) };",
+  },
+  {
+    defect: "a call by a smaller plan forgets what a larger one has used",
+    file: "core/rows/larger.ts",
+    from: "return isOfLarger(config, next) ? next : rowOf(config, used, reading.ts);",
+    to: "return rowOf(config, used, reading.ts);",
+    ...CLOCKS_ALONE,
+  },
+  {
+    defect: "a smaller plan that settles what it held frees what a larger one has used",
+    file: "core/rows/reading.ts",
+    from: "return row && isOfLarger(config, row)",
+    to: "return row && Number.isNaN(row.used)",
+    callers: "plans",
   },
   {
     defect: "a month from the 31st skips the end of February",
@@ -217,8 +276,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a denied reservation waits for all of its tokens",
     file: "core/decide.ts",
-    from: "waitFor(state, config, now, count, floor)",
-    to: "waitFor(state, config, now, count, 0)",
+    from: "waitFor(row, config, now, count, floor)",
+    to: "waitFor(row, config, now, count, 0)",
   },
   {
     defect: "the wait after a denial is a ms too short",
@@ -290,10 +349,24 @@ export const PLANTED: readonly Planted[] = [
     ...PAGES_ALONE,
   },
   {
+    defect: "pages do not end the holds that have lapsed",
+    file: "limiter/read.ts",
+    from: "if (due.length === 0) return reads;",
+    to: "if (due.length >= 0) return reads;",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "the countdown of a page does not end when tokens come back",
+    file: "client/prediction.ts",
+    from: "if (!next || next.at >= at) return at;",
+    to: "return at;",
+    ...PAGES_ALONE,
+  },
+  {
     defect: "blocks are taken from the whole capacity",
     file: "leases/lease-terms.ts",
-    from: "const capacity = capacityOf(config) - tokensWithin(config, ms);",
-    to: "const capacity = capacityOf(config);",
+    from: 'config.kind === "fixed window" ? 0 : tokensWithin(config, ms);',
+    to: "0;",
     ...LEASES_ALONE,
   },
   {
@@ -304,8 +377,7 @@ export const PLANTED: readonly Planted[] = [
         const left = old.remaining;
         if (old.isLiving() || left === 0) continue;
         old.remaining = 0;
-        const capacity = limit.part.capacity ?? limit.part.rate;
-        const add = (row) => ({ ...row, value: Math.min(capacity, row.value + left) });
+        const add = (row) => ({ ...row, used: Math.max(0, row.used - left) });
         const decide = ([row]) => ({ result: undefined, writes: [row && add(row)] });
         this.parts.ask({ decision: { rows: limit.rows, decide }, done() {}, failed() {} });
       }
@@ -330,9 +402,9 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "credits go below zero",
-    file: "core/decide.ts",
-    from: "return value >= floor ? {",
-    to: "return value >= (config.rate === 0 ? floor - 1 : floor) ? {",
+    file: "core/config.ts",
+    from: "return Math.min(emptyAt(config) - floor, Number.MAX_VALUE);",
+    to: "return emptyAt(config) - (config.rate === 0 ? floor - 1 : floor);",
     without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes", "leases"],
   },
   {
@@ -373,14 +445,22 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "holds are reclaimed before they lapse",
-    file: "limiter/holds/reclaim.ts",
-    from: "hold.until <= now;",
-    to: "hold.until <= now + 600;",
+    file: "limiter/holds/end-lapsed.ts",
+    from: "hold.until <= now)",
+    to: "hold.until <= now + 600)",
+    also: [{ file: "core/rows/hold.ts", from: "now >= state.ts", to: "now + 600 >= state.ts" }],
+    ...HOLDS_ALONE,
+  },
+  {
+    defect: "a repeat of a call ends the hold of the first one",
+    file: "limiter/receipt.ts",
+    from: "of.isHeld && this.isTaken;",
+    to: "of.isHeld;",
     also: [
       {
-        file: "limiter/holds/end-hold.ts",
-        from: 'if (ending.kind === "lapse" && !hasLapsed) return',
-        to: 'if (ending.kind === "lapse" && now < 0) return',
+        file: "limiter/receipt.ts",
+        from: "marker: marker!, at: now }",
+        to: "marker: marker!, at: this.isTaken ? now : undefined }",
       },
     ],
     ...HOLDS_ALONE,
@@ -392,7 +472,7 @@ export const PLANTED: readonly Planted[] = [
     to: `  if (state === null) {
     const reason = reasonOf(mark, marker, now);
     const again = ending.kind === "settle" && reason === "released";
-    const taken = { count: 1, value: Infinity, ts: mark?.ts ?? now };
+    const taken = { count: 1, used: 0, ts: mark?.ts ?? now };
     if (again) refundRows(limit, [row], 1, [taken]).attempt(draft, now);
     return { ok: false, reason };
   }
@@ -402,7 +482,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a hold that lapses is given back, whatever was chosen",
     file: "core/rows/hold.ts",
-    from: 'atLapse: value > 0 ? "keep" : "release"',
+    from: 'atLapse: used > 0 ? "keep" : "release"',
     to: 'atLapse: "release"',
     ...HOLDS_ALONE,
   },
@@ -415,9 +495,9 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "the next lapse is that of the holds that a transaction sees",
-    file: "limiter/holds/reclaim.ts",
-    from: "areAll(found, sum) ?",
-    to: "found.length >= 0 ?",
+    file: "limiter/holds/end-lapsed.ts",
+    from: "areAll || (found",
+    to: "found.length >= 0 || (found",
     ...HOLDS_ALONE,
     database: "mysql",
   },

@@ -20,7 +20,8 @@ type WorkloadName =
   | "slots"
   | "rivals"
   | "holds"
-  | "metered";
+  | "metered"
+  | "plans";
 
 export interface Scenario {
   seed: number;
@@ -78,6 +79,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       rivals: 0,
       holds: 0,
       metered: 0,
+      plans: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -95,6 +97,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   addRivals(scenario, createRandom(seed ^ 0xc2b2ae35));
   addHolds(scenario, createRandom(seed ^ 0x9b05688c));
   addMetered(scenario, createRandom(seed ^ 0x5be0cd19));
+  addPlans(scenario, createRandom(seed ^ 0x1f83d9ab));
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -158,6 +161,11 @@ function addHolds(scenario: Scenario, random: Random): void {
 /** Nothing else changes in a scenario without them. */
 function addMetered(scenario: Scenario, random: Random): void {
   scenario.callers.metered = random.chance(0.2) ? random.between(1, 2) : 0;
+}
+
+/** Nothing else changes in a scenario without them. */
+function addPlans(scenario: Scenario, random: Random): void {
+  scenario.callers.plans = random.chance(0.2) ? random.between(1, 2) : 0;
 }
 
 /** Whether no call may fail. */

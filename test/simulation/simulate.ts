@@ -15,6 +15,7 @@ import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
 import type { Retried } from "./workloads/retries.js";
 import type { Metered } from "./workloads/metered.js";
+import type { PlanUse } from "./workloads/plans.js";
 import { drainHolds, type Holding } from "./workloads/holds.js";
 import type { Rivals } from "./workloads/rivals.js";
 import type { Held } from "./workloads/slots.js";
@@ -52,6 +53,8 @@ export interface World {
   holding: Holding;
   /** What calls on a limit with usage were told. */
   metered: Metered[];
+  /** What calls by two plans have used, by key. */
+  plans: Map<string, PlanUse>;
   /** Calls that failed because of the store, by what they were. */
   failures: Map<string, unknown>;
   /** By how much the clock of the database was set, ms. */
@@ -111,6 +114,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     held: [],
     holding: { calls: [], left: new Map() },
     metered: [],
+    plans: new Map(),
     failures: new Map(),
     databaseClockError: 0,
     hasLost: false,

@@ -21,9 +21,9 @@ it("makes a card of a file that has no address yet, beside pages", () => {
 });
 
 it("makes a card of each row of a table", () => {
-  const table = "| guide | about |\n| --- | --- |\n| [Tiers](/docs/guides/tiers) | tRPC first   |";
+  const table = "| guide | about |\n| --- | --- |\n| [Plans](/docs/guides/plans) | tRPC first   |";
   expect(withCards(table, "docs/guides/README.md")).toBe(
-    `<div class="cards">\n\n- [Tiers](/docs/guides/tiers) <span>tRPC first</span>\n\n</div>`,
+    `<div class="cards">\n\n- [Plans](/docs/guides/plans) <span>tRPC first</span>\n\n</div>`,
   );
 });
 

@@ -18,6 +18,8 @@ type Options = Partial<Omit<RateLimiterOptions<LimitConfigs>, "store" | "limits"
   authorize?: RateLimitAdminOptions<Context, string>["authorize"];
   /** @default the user of the context */
   actor?: RateLimitAdminOptions<Context, string>["actor"];
+  /** @default each call says its plan */
+  plan?: (of: { key: string | undefined; name: string }) => string | Promise<string>;
 };
 
 export function openAdmin<const TLimits extends LimitConfigs>(
@@ -36,11 +38,14 @@ export function openAdmin<const TLimits extends LimitConfigs>(
     ...(options as object),
   });
   const t = initTRPC.context<Context>().create();
-  const rl = createRateLimitTRPC({
+  const { plans = [], plan } = options;
+  const rl = createRateLimitTRPC<Context, object, TLimits, unknown>({
     t,
     limiter,
     admin: { authorize, actor },
-  });
+    // Of the pages, which no test of operators opens.
+    ...(plans.length > 0 && plan === undefined && { plan: () => plans[0]! }),
+  } as never);
   const admin = t.router({ rateLimitAdmin: rl.admin }).createCaller({ user: "operator" });
   return { limiter, heard, admin: admin.rateLimitAdmin };
 }

@@ -32,7 +32,7 @@ const rateLimits = sqliteTable("RateLimit", {
   name: text("name").notNull(),
   key: text("key").notNull(),
   shard: integer("shard").notNull(),
-  value: real("value").notNull(),
+  used: real("used").notNull(),
   ts: real("ts").notNull(),
 });
 

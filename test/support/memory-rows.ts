@@ -20,7 +20,7 @@ for (let i = 0; i < 254_000; i += BATCH) {
   await store.apply(
     Array.from({ length: BATCH }, (_, j) => ({
       rows: [rowId("send", `0e8f3c1a-5b7d-4c21-9f00-${`${i + j}`.padStart(12, "0")}`, 0, config)],
-      decide: () => ({ result: true, writes: [{ value: 9, ts: i + j }] }),
+      decide: () => ({ result: true, writes: [{ used: 1, ts: i + j }] }),
     })),
   );
 }

@@ -11,9 +11,10 @@ import { type AnyTRPCProcedure, initTRPC } from "@trpc/server";
 import { EventSource } from "eventsource";
 import type { ReactNode } from "react";
 import { onTestFinished } from "vitest";
-import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
+import { createRateLimiter, type LimitConfigs, memoryStore } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 import { requestedLogInKey } from "../../example-app/log-in/limits.js";
+import { PLANS } from "../../example-app/model/limits.js";
 import { RateLimitProvider, TRPCProvider } from "../../example-app/shared/page/trpc.js";
 import { LIMITS } from "../../example-app/shared/server/limiter.js";
 import type { AppRouter } from "../../example-app/shared/server/router.js";
@@ -41,7 +42,9 @@ export async function mountMinimal({
 }) {
   const limiter = createRateLimiter({
     store: memoryStore(),
-    limits: { ...LIMITS, ...(limits as typeof LIMITS) },
+    limits: { ...LIMITS, ...limits } as LimitConfigs,
+    plans: PLANS,
+    plan: () => "free" as const,
   });
   const t = initTRPC.context<Context>().create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),

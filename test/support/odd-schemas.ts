@@ -116,7 +116,7 @@ export const ODD_SCHEMAS: OddProject[] = [
   {
     name: "our model, written in another way",
     files: prisma({
-      "prisma/schema.prisma": `${SCHEMA}\nmodel Limits {\n  name String\n  key String\n  shard Int\n  value Float\n  ts Float\n  @@id(fields: [name,key,shard])\n}\n`,
+      "prisma/schema.prisma": `${SCHEMA}\nmodel Limits {\n  name String\n  key String\n  shard Int\n  used Float\n  ts Float\n  @@id(fields: [name,key,shard])\n}\n`,
     }),
     changes: ["package.json", "src/limits.ts"],
     has: { "src/limits.ts": `prismaStore(prisma, { model: "Limits" })` },

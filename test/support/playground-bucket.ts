@@ -19,8 +19,8 @@ export async function setUpBucket(config: RateLimitConfig) {
     pass: (ms: number) => void (now += ms),
     now: () => now,
     async snapshot() {
-      const { value, ts, config: current } = await limiter.getValue("playground");
-      return { name: "playground", value, ts, config: current, now };
+      const [snapshot] = await limiter.snapshots([{ name: "playground" }]);
+      return snapshot!;
     },
     /** Calls, and returns how the answer arrives at the page. */
     async call(count = 1, reserve = false) {

@@ -2,9 +2,10 @@
  * A store on which other calls can come between the read and the write of a decision. As in a store on
  * a database, only the rows that the decision writes or gives back are guarded.
  */
-import type { Decision, RateLimitState, RateLimitStore } from "../../server/index.js";
+import type { Row } from "../../core/rows/row.js";
+import type { Decision, RateLimitStore } from "../../server/index.js";
 
-type States = readonly (RateLimitState | null)[];
+type States = readonly (Row | null)[];
 
 export interface Race {
   /** Runs once, after the next decision has read its rows, and before they are written. */
@@ -43,6 +44,6 @@ export function racingStore(rows: RateLimitStore): { store: RateLimitStore; race
   return { store: { apply: (decisions) => Promise.all(decisions.map(applyOne)) }, race };
 }
 
-function same(a: RateLimitState | null | undefined, b: RateLimitState | null | undefined): boolean {
-  return a?.value === b?.value && a?.ts === b?.ts;
+function same(a: Row | null | undefined, b: Row | null | undefined): boolean {
+  return a?.used === b?.used && a?.ts === b?.ts;
 }

@@ -9,6 +9,8 @@ export interface SilentProxy {
   /** The URL of the server through the proxy. */
   url: string;
   silence(): void;
+  /** As `silence`, and neither side hears when the other one closes its end. */
+  cut(): void;
   /** As `silence`, and connections that are opened later carry nothing either. */
   silenceAll(): void;
   [Symbol.asyncDispose](): Promise<void>;
@@ -17,7 +19,7 @@ export interface SilentProxy {
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
-  /** Clients that no server hears. */
+  /** Sockets whose other end nobody reaches. */
   const unheard = new Set<Socket>();
   let isSilent = false;
   const server = createServer((client) => {
@@ -32,8 +34,7 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
     for (const socket of pair) {
       socket.on("error", () => {});
       socket.on("close", () => {
-        pairs.delete(pair);
-        for (const each of pair) each.destroy();
+        if (pairs.delete(pair)) for (const each of pair) each.destroy();
       });
     }
   });
@@ -50,6 +51,11 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
   return {
     url: url.href,
     silence,
+    cut() {
+      silence();
+      for (const pair of pairs) for (const socket of pair) unheard.add(socket);
+      pairs.clear();
+    },
     silenceAll() {
       isSilent = true;
       silence();

@@ -3,44 +3,64 @@ import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { initTRPC } from "@trpc/server";
 import { createRateLimiter, HOUR, memoryStore, type RateLimitStore } from "../../server/index.js";
 import {
-  type ConfigResolver,
   createRateLimitTRPC,
   formatRateLimitError,
+  type PlanForCaller,
   rateLimitResponseMeta,
 } from "../../server/trpc/index.js";
 import { startServer } from "./http.js";
 
+/** What the plans may do of `send` and `upload`. */
 export const FREE = { kind: "token bucket", rate: 3, period: HOUR } as const;
 export const PAID = { kind: "token bucket", rate: 30, period: HOUR } as const;
 
+const hourly = { kind: "token bucket", period: HOUR } as const;
+
+export const TIERS = {
+  plans: ["free", "paid"],
+  limits: {
+    send: { ...hourly, plans: { free: 3, paid: 30 } },
+    upload: { ...hourly, plans: { free: 3, paid: 30 } },
+    spread: { ...hourly, shards: 10, plans: { free: 20, paid: 30 } },
+    video: { ...hourly, plans: { free: "none", paid: "unlimited" } },
+    all: { ...hourly, rate: 100 },
+  },
+} as const;
+
+export type Tier = (typeof TIERS.plans)[number];
+export type TierName = "send" | "upload" | "spread" | "video";
+export type TierResolver = PlanForCaller<TierContext, TierName, Tier>;
+
 export interface TierContext {
   user: string;
-  plan: string;
+  plan: Tier;
 }
 
-export type TierName = "send" | "upload";
-export type TierResolver = ConfigResolver<TierContext, TierName>;
-
 /** The plan that the context has, which for a stream is that of its start. */
-export const byContext: TierResolver = ({ ctx }) => (ctx.plan === "paid" ? { ...PAID } : undefined);
+export const byContext: TierResolver = ({ ctx }) => ctx.plan;
 
 export interface TierServerOptions {
-  /** @default byContext */
-  config?: TierResolver;
-  /** ms between two resolutions of a stream's keys and configs. @default 60000 */
+  /** `"limiter"`: the limiter's own function says it, by the user. @default byContext */
+  plan?: TierResolver | "limiter";
+  /** ms between two resolutions of a stream's keys and plans. @default 60000 */
   keyInterval?: number;
   /** @default memoryStore() */
   store?: RateLimitStore;
 }
 
 export async function startTierServer({
-  config = byContext,
+  plan = byContext,
   keyInterval,
   store = memoryStore(),
 }: TierServerOptions = {}) {
   /** By user. Users without an entry are on the free plan. */
-  const plans = new Map<string, string>();
-  const limiter = createRateLimiter({ store, limits: { send: FREE, upload: FREE } });
+  const plans = new Map<string | undefined, Tier>();
+  const planOf = (user: string | undefined) => plans.get(user) ?? "free";
+  const limiter = createRateLimiter({
+    store,
+    ...TIERS,
+    ...(plan === "limiter" && { plan: async ({ key }) => planOf(key) }),
+  });
   const t = initTRPC.context<TierContext>().create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
@@ -48,7 +68,7 @@ export async function startTierServer({
     t,
     limiter,
     key: ({ ctx, requested }) => requested ?? ctx.user,
-    config,
+    ...(plan !== "limiter" && { plan }),
     interval: 100,
     ...(keyInterval !== undefined && { keyInterval }),
     authorize: () => true,
@@ -62,6 +82,9 @@ export async function startTierServer({
     sendBoth: t.procedure
       .use(rl.rateLimited(["send", "upload"]))
       .mutation(({ ctx }) => ctx.rateLimit.results.map(({ value }) => value)),
+    sendToAll: t.procedure
+      .use(rl.rateLimited(["send", "all"]))
+      .mutation(({ ctx }) => ctx.rateLimit.results.map(({ value }) => value)),
     sendByOwn: t.procedure
       .use(
         rl.rateLimited("send", {
@@ -69,12 +92,13 @@ export async function startTierServer({
         }),
       )
       .mutation(({ ctx }) => ctx.rateLimit.value),
+    watchVideo: t.procedure.use(rl.rateLimited("video")).mutation(() => "watched"),
   });
   const server = await startServer(
     router,
     ({ req }) => {
       const name = String(req.headers["x-user"] ?? "ada");
-      return { user: name, plan: plans.get(name) ?? "free" };
+      return { user: name, plan: planOf(name) };
     },
     { responseMeta: rateLimitResponseMeta },
   );

@@ -11,7 +11,7 @@ import type { OpenStore } from "./stores.js";
 /** Both have the same clock. Time passes only when a test advances it. */
 export async function twoProcesses<const TLimits extends LimitConfigs>(
   open: () => Promise<OpenStore>,
-  limits: RateLimiterOptions<TLimits>["limits"],
+  limits: RateLimiterOptions<TLimits, unknown, never>["limits"],
 ) {
   const opened = await open();
   const clock = createManualClock();

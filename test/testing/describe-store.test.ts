@@ -93,7 +93,7 @@ describe("the contract of stores", () => {
                 decision.decide(
                   states.map((state) => {
                     const rounded = (n: number) => Number(n.toPrecision(15));
-                    return state && { value: rounded(state.value), ts: rounded(state.ts) };
+                    return state && { used: rounded(state.used), ts: rounded(state.ts) };
                   }),
                 ),
             })),
@@ -101,6 +101,21 @@ describe("the contract of stores", () => {
           ),
       })),
       "stores numbers exactly",
+    ],
+    [
+      "takes without what counts as used before",
+      faulty(({ apply }) => ({
+        apply: (decisions, call) =>
+          apply(
+            decisions.map((decision) => ({
+              rows: decision.rows,
+              decide: (states) => decision.decide(states),
+              plain: decision.plain && { ...decision.plain, least: 0 },
+            })),
+            call,
+          ),
+      })),
+      "counts as used at least what a take says",
     ],
     [
       "commits transactions whose function throws",

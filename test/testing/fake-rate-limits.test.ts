@@ -47,6 +47,35 @@ describe("fake rate limits", () => {
     },
   );
 
+  it("have what a plan has, the first one by default", () => {
+    const planned = {
+      ...LIMITS,
+      pictures: { kind: "fixed window", period: HOUR, plans: { free: 5, pro: { rate: 50 } } },
+      work: { kind: "concurrency", plans: { free: 1, pro: 2 } },
+      videos: { kind: "token bucket", period: HOUR, plans: { free: "none", pro: "unlimited" } },
+    } as const;
+    const left = (plan?: string) => {
+      const limits = createFakeRateLimits({ limits: planned, plan });
+      const of = (name: string) => [limits.remaining({ name }), limits.status({ name }, 1)?.ok];
+      return [of("pictures"), of("work"), of("videos"), of("sendMessage")];
+    };
+    const ofFree = [
+      [5, true],
+      [1, true],
+      [0, false],
+      [3, true],
+    ];
+    expect(left()).toEqual(ofFree);
+    expect(left("free")).toEqual(ofFree);
+    expect(left("pro")).toEqual([
+      [50, true],
+      [2, true],
+      [1, true],
+      [3, true],
+    ]);
+    expect(() => left("por")).toThrow("plan must be one of free, pro, got por");
+  });
+
   it("deny slots until the promised ms", async () => {
     const limits = createFakeRateLimits({
       limits: { work: { kind: "concurrency", slots: 2 } },

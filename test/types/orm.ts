@@ -77,6 +77,6 @@ export async function throughKysely(db: Kysely<Tables>) {
   await limiter.using(db).limit("few");
   const row = await db.selectFrom("RateLimit").selectAll().executeTakeFirstOrThrow();
   assert<
-    Equal<typeof row, { name: string; key: string; shard: number; value: number; ts: number }>
+    Equal<typeof row, { name: string; key: string; shard: number; used: number; ts: number }>
   >();
 }

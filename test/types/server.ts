@@ -18,12 +18,7 @@ import {
   SECOND,
   type TransactionOf,
 } from "trpc-rate-limit/server";
-import {
-  type ConfigResolver,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  SHARED_BUCKET,
-} from "trpc-rate-limit/trpc";
+import { createRateLimitTRPC, formatRateLimitError, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 import { z } from "zod";
 import { PrismaClient } from "../../prisma/generated/client/client.js";
 
@@ -167,6 +162,48 @@ createRateLimiter({
   limits: { broken: { kind: "token bucket", period: 1 } },
 });
 
+/** A time zone goes with days, weeks and months alone, wherever a config is written. */
+const berlin = { timeZone: "Europe/Berlin" } as const;
+export const inZone = {
+  daily: { kind: "fixed window", rate: 1, period: "day", ...berlin },
+} satisfies LimitConfigs;
+createRateLimiter({ store: memoryStore(), limits: inZone });
+void limiter.limit("oneOff", {
+  config: { kind: "fixed window", rate: 1, period: "day", ...berlin },
+});
+createRateLimiter({
+  store: memoryStore(),
+  // @ts-expect-error a minute is not one of a time zone
+  limits: { broken: { kind: "fixed window", rate: 1, period: MINUTE, timeZone: "Europe/Berlin" } },
+});
+// @ts-expect-error the same in a call
+void limiter.limit("oneOff", { config: { ...inline, ...berlin } });
+({
+  // @ts-expect-error the same in limits on their own
+  broken: { kind: "fixed window", rate: 1, period: MINUTE, timeZone: "Europe/Berlin" },
+}) satisfies LimitConfigs;
+export const zoneOfMinutes: RateLimitConfig = {
+  kind: "fixed window",
+  rate: 1,
+  period: MINUTE,
+  // @ts-expect-error the same in a config on its own
+  timeZone: "Europe/Berlin",
+};
+export const weeksOfMinutes: RateLimitConfig = {
+  kind: "fixed window",
+  rate: 1,
+  period: MINUTE,
+  // @ts-expect-error only a week has a first day
+  weekStart: 1,
+};
+createRateLimiter({
+  store: memoryStore(),
+  // @ts-expect-error only a week has a first day
+  limits: { broken: { kind: "fixed window", rate: 1, period: "day", weekStart: 1 } },
+});
+/** What is shown of a limit is a config again. */
+void limiter.limit("oneOff", { config: limiter.configOf("signUp") as RateLimitConfig });
+
 createRateLimiter({ store: memoryStore(), limits: {}, hashKey: (key) => key.toLowerCase() });
 createRateLimiter({
   store: memoryStore(),
@@ -209,50 +246,6 @@ const byUser = ({ ctx, name }: { ctx: { userId: string }; name: string }) =>
   name === "signUp" ? SHARED_BUCKET : ctx.userId;
 createRateLimitTRPC({ t, limiter, key: byUser });
 createRateLimitTRPC({ t, limiter, key: async ({ ctx }) => ctx.userId || null });
-
-createRateLimitTRPC({
-  t,
-  limiter,
-  config: ({ ctx, name, key }) => {
-    assert<Equal<typeof ctx, { userId: string }>>();
-    assert<Equal<typeof name, "sendMessage" | "signUp">>();
-    assert<Equal<typeof key, string | undefined>>();
-    return ctx.userId === "admin" ? inline : undefined;
-  },
-});
-/** A resolver on its own, as the application's other functions. */
-const byPlan = async ({
-  ctx,
-}: {
-  ctx: { userId: string };
-}): Promise<RateLimitConfig | undefined> => (ctx.userId === "admin" ? inline : undefined);
-createRateLimitTRPC({ t, limiter, config: byPlan });
-const typed: ConfigResolver<{ userId: string }, "sendMessage" | "signUp"> = () => inline;
-createRateLimitTRPC({ t, limiter, config: typed });
-// @ts-expect-error a config is returned by a function
-createRateLimitTRPC({ t, limiter, config: inline });
-// @ts-expect-error null does not mean the limit's own config
-createRateLimitTRPC({ t, limiter, config: () => null });
-// @ts-expect-error the same in a promise
-createRateLimitTRPC({ t, limiter, config: async () => null });
-// @ts-expect-error no such kind
-createRateLimitTRPC({ t, limiter, config: () => ({ ...inline, kind: "sliding window" }) });
-// @ts-expect-error the name of a plan
-createRateLimitTRPC({ t, limiter, config: async () => "paid" });
-// @ts-expect-error a config without a rate
-createRateLimitTRPC({ t, limiter, config: () => ({ kind: "token bucket", period: MINUTE }) });
-createRateLimitTRPC({
-  t,
-  limiter,
-  // @ts-expect-error a context without that field
-  config: ({ ctx }) => (ctx.plan === "paid" ? inline : undefined),
-});
-createRateLimitTRPC({
-  t,
-  limiter,
-  // @ts-expect-error a name that the limiter does not have
-  config: ({ name }) => (name === "sendMesage" ? inline : undefined),
-});
 
 const anonymous = initTRPC.context<{ userId?: string }>().create();
 // @ts-expect-error without a user id, all visitors would share one bucket

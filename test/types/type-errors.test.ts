@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const PROJECT = new URL(".tmp/errors/", import.meta.url);
@@ -19,6 +19,7 @@ async function errorsOf(statements: string): Promise<string> {
       `import { createRateLimiter, memoryStore } from "../../../../server/index.js";
       const config = { kind: "token bucket", rate: 1, period: 1000 } as const;
       const limiter = createRateLimiter({ store: memoryStore(), limits: { signUp: config } });
+      void limiter;
       ${statements}`,
     );
     const compiling = promisify(execFile)(process.execPath, [TSC, "-p", fileURLToPath(PROJECT)]);
@@ -62,9 +63,38 @@ it("says the names of all limits in few words, with and without options", async 
   expect(errors).not.toContain("period");
 });
 
+it("complains about a misspelt name alone, and once, in each verb that also takes a config", async () => {
+  const errors = await errorsOf(`
+    void limiter.limit("a", { key: "k" });
+    void limiter.check("a", { key: "k" });
+    void limiter.charge("a", { key: "k" });
+    void limiter.reset("a", { key: "k" });
+    void limiter.getValue("a", { key: "k" });
+    void limiter.acquire("a", { key: "k" });
+    void limiter.refund("a", { key: "k" });
+    void limiter.observe("a", { key: "k", remaining: 1 });
+    void limiter.list("a", {});
+    void limiter.configOf("a", { key: "k" });
+    void limiter.limit("a", { config: undefined });
+  `);
+  const lines = errors.trim().split("\n");
+  expect(lines).toHaveLength(11);
+  for (const line of lines) expect(line).toMatch(/'"a"' is not assignable .*"signUp"/);
+});
+
+it("says which option of a call's own config does not go with its kind", async () => {
+  const errors = await errorsOf(`
+    void limiter.limit("a", { config: { ...config, start: 0 } });
+    void limiter.limit("a", { config: { ...config, once: 1 } });
+    void limiter.limit("a", { config: { kind: "sliding window", rate: 1, period: 1000 } });
+  `);
+  expect(errors).toContain('LeftOut<"a limit of kind \\"token bucket\\"">');
+  expect(errors.match(/error TS/g)).toHaveLength(3);
+});
+
 it("names a misspelt option", async () => {
   const errors = await errorsOf(`void limiter.limit("signUp", { cuont: 1 });`);
-  expect(errors).toContain("'cuont' does not exist in type 'LimitOptions'");
+  expect(errors).toContain("'cuont' does not exist in type 'LimitOptions");
 });
 
 it("says what a limit with a lease must not have", async () => {
@@ -75,4 +105,69 @@ it("says what a limit with a lease must not have", async () => {
     });
   `);
   expect(errors).toContain('LeftOut<"a limit with a lease">');
+});
+
+describe("plans", () => {
+  const limits = `{
+    pictures: { kind: "fixed window", period: "month", plans: { free: 5, pro: 50 } },
+    signUp: config,
+  }`;
+  const planned = (option = "") => `
+    const planned = createRateLimiter({
+      store: memoryStore(),
+      plans: ["free", "pro"],
+      ${option}
+      limits: ${limits} as const,
+    });`;
+
+  it("are quoted where a call says a wrong one, and asked for where it says none", async () => {
+    const errors = await errorsOf(`${planned()}
+      void planned.limit("pictures", { key: "k", plan: "por" });
+      void planned.overrides.set("pictures", { key: "k", plan: "por" });
+      void planned.check("pictures", { key: "k" });
+      void planned.acquire("pictures");
+      void planned.limitAll([{ name: "pictures", key: "k" }]);
+      void planned.limitFirst(["pictures"], { key: "k" });
+    `);
+    const lines = errors.split("\n").filter((line) => line.includes("calls.ts("));
+    expect(lines).toHaveLength(6);
+    expect(lines[0]).toContain(`'"por"' is not assignable to type '"free" | "pro"'`);
+    expect(lines[1]).toContain(`'"por"' is not assignable to type '"free" | "pro"`);
+    expect(lines[3]).toContain("Expected 2 arguments, but got 1");
+    expect(errors.match(/Property 'plan' is missing in type/g)?.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("do not go with a limit that has none, and are left out where the limiter says them", async () => {
+    const errors =
+      await errorsOf(`${planned(`plan: async ({ key, name }) => (key === name ? "pro" : "free"),`)}
+      void planned.limit("pictures", { key: "k" });
+      void planned.limit("pictures");
+      void planned.limitAll([{ name: "pictures", key: "k" }, { name: "signUp" }]);
+      void planned.limitFirst(["pictures"]);
+      void planned.limit("signUp", { key: "k", plan: "pro" });
+    `);
+    expect(errors.match(/error TS/g)).toHaveLength(1);
+    expect(errors).toContain("'plan' does not exist in type 'LimitOptions");
+  });
+
+  it("are the same in each limit, which has no rate of its own", async () => {
+    const bucket = `kind: "token bucket", period: 1000`;
+    const made = (config: string, of = `plans: ["free", "pro"],`) =>
+      `createRateLimiter({ store: memoryStore(), ${of} limits: { a: { ${bucket}, ${config} } } });`;
+    const errors = await errorsOf(
+      [
+        made("plans: { free: 1 }"),
+        made("plans: { free: 1, pro: 2, max: 3 }"),
+        made("plans: { free: 1, pro: 2 }", ""),
+        made("rate: 1, plans: { free: 1, pro: 2 }"),
+        made(`plans: { free: 1, pro: 2 }`, `plans: ["free", "pro"], plan: () => "max",`),
+      ].join("\n"),
+    );
+    expect(errors).toContain("Property 'pro' is missing in type '{ free: 1; }'");
+    expect(errors).toContain('LeftOut<"a limiter whose plans do not name it">');
+    expect(errors).toContain('LeftOut<"a limit with plans">');
+    expect(errors).toMatch(/"max".* is not assignable to .*"free"/);
+    const lines = errors.split("\n").filter((line) => line.includes("calls.ts("));
+    expect(new Set(lines.map((line) => /\((\d+)/.exec(line)![1])).size).toBe(5);
+  });
 });

@@ -1,29 +1,29 @@
 /** The decisions that the tests of stores apply. */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import type { Decision, RateLimitStore, RowId } from "../../server/store/store.js";
 
 export const row = (key: string, shard = 0): RowId => ({ name: "contract", key, shard });
 
-/** Takes 1 if the row holds at least 1. A missing row holds `full`. The result is whether it took. */
+/**
+ * Takes 1 of a row of `full` tokens, if they are not all used. A missing row has used nothing. The
+ * result is whether it took.
+ */
 export function take(id: RowId, full: number): Decision<boolean> {
   return {
     rows: [id],
     decide([state]) {
-      const value = state?.value ?? full;
-      if (value < 1) return { result: false };
-      return { result: true, writes: [{ value: value - 1, ts: (state?.ts ?? 0) + 1 }] };
+      const used = (state?.used ?? 0) + 1;
+      if (used > full) return { result: false };
+      return { result: true, writes: [{ used, ts: (state?.ts ?? 0) + 1 }] };
     },
   };
 }
 
-export function write(id: RowId, state: RateLimitState | null): Decision<void> {
+export function write(id: RowId, state: Row | null): Decision<void> {
   return { rows: [id], decide: () => ({ result: undefined, writes: [state] }) };
 }
 
-export async function read(
-  store: Pick<RateLimitStore, "apply">,
-  id: RowId,
-): Promise<RateLimitState | null> {
+export async function read(store: Pick<RateLimitStore, "apply">, id: RowId): Promise<Row | null> {
   const [state] = await store.apply([
     { rows: [id], decide: ([found]) => ({ result: found ?? null }) },
   ]);

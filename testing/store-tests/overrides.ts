@@ -56,6 +56,35 @@ export function testOverrides({ it, expect }: TestRunner, opened: () => StoreUnd
     expect((await table.read()).map(({ key }) => key).toSorted()).toEqual(["never", "soon"]);
   });
 
+  it("finds the overrides of one key, of a page, and those that have changed", async (...context) => {
+    const table = await emptied(opened());
+    if (table === undefined) return skipTest(context, NONE);
+    const rows = KEYS.map((key, i) => row(key, { setAt: 100 + i }));
+    const other = row("user", { name: "another", setAt: 100 });
+    for (const each of [...rows, other]) await table.write(each);
+    if (table.readOf !== undefined) {
+      const of = async (key: string) => sorted(await table.readOf!("contract", key));
+      expect(await of("user")).toEqual(sorted(rows.slice(0, 2)));
+      expect(await of("")).toEqual(sorted(rows.slice(0, 1)));
+      expect(await of("nobody")).toEqual(sorted(rows.slice(0, 1)));
+    }
+    if (table.readPage !== undefined) {
+      const found: OverrideRow[] = [];
+      for (let page = [other]; page.length > 0;) {
+        page = await table.readPage(found.at(-1), 3);
+        expect(page.length <= 3).toBe(true);
+        found.push(...page);
+      }
+      expect(sorted(found)).toEqual(sorted([...rows, other]));
+    }
+    if (table.readChanges !== undefined) {
+      const { rows: changed, count } = await table.readChanges(105);
+      expect(sorted(changed)).toEqual(sorted(rows.slice(5)));
+      expect(count).toBe(KEYS.length + 1);
+      expect(await table.readChanges(1000)).toEqual({ rows: [], count: KEYS.length + 1 });
+    }
+  });
+
   it("shows at once what another store has written", async (...context) => {
     const { store, peer } = opened();
     await emptied(opened());

@@ -27,35 +27,35 @@ export function testRows({ it, expect }: TestRunner, opened: () => StoreUnderTes
   it("reads null for a row that does not exist, and the last written state for one that does", async () => {
     const { store } = opened();
     expect(await read(store, row("a"))).toBe(null);
-    await store.apply([write(row("a"), { value: 2, ts: 5 })]);
-    expect(await read(store, row("a"))).toEqual({ value: 2, ts: 5 });
+    await store.apply([write(row("a"), { used: 2, ts: 5 })]);
+    expect(await read(store, row("a"))).toEqual({ used: 2, ts: 5 });
   });
 
   it("stores numbers exactly, to the last bit", async () => {
     const { store } = opened();
     const ts = 1.1e12 + 1 / 3;
-    await store.apply(NUMBERS.map((value, i) => write(row(`n${i}`), { value, ts })));
-    for (const [i, value] of NUMBERS.entries()) {
-      expect(await read(store, row(`n${i}`))).toEqual({ value, ts });
+    await store.apply(NUMBERS.map((used, i) => write(row(`n${i}`), { used, ts })));
+    for (const [i, used] of NUMBERS.entries()) {
+      expect(await read(store, row(`n${i}`))).toEqual({ used, ts });
       // The store can compare the stored number too, so a guarded write of the row succeeds.
-      await store.apply([write(row(`n${i}`), { value: 1, ts: 1 })]);
-      expect(await read(store, row(`n${i}`))).toEqual({ value: 1, ts: 1 });
+      await store.apply([write(row(`n${i}`), { used: 1, ts: 1 })]);
+      expect(await read(store, row(`n${i}`))).toEqual({ used: 1, ts: 1 });
     }
   });
 
   it("keeps separate rows for keys that differ in case, accent, trailing space or Unicode form", async () => {
     const { store } = opened();
-    await store.apply(KEYS.map((key, i) => write(row(key), { value: i, ts: 0 })));
+    await store.apply(KEYS.map((key, i) => write(row(key), { used: i, ts: 0 })));
     for (const [i, key] of KEYS.entries()) {
-      expect(await read(store, row(key))).toEqual({ value: i, ts: 0 });
+      expect(await read(store, row(key))).toEqual({ used: i, ts: 0 });
     }
   });
 
   it("keeps separate rows for different names and shards", async () => {
     const { store } = opened();
     const ids = [row("k"), row("k", 1), { ...row("k"), name: "Contract" }];
-    await store.apply(ids.map((id, i) => write(id, { value: i, ts: 0 })));
-    for (const [i, id] of ids.entries()) expect((await read(store, id))?.value).toBe(i);
+    await store.apply(ids.map((id, i) => write(id, { used: i, ts: 0 })));
+    for (const [i, id] of ids.entries()) expect((await read(store, id))?.used).toBe(i);
   });
 
   it("runs the decisions of one call in order, and each sees the writes of those before it", async () => {
@@ -65,34 +65,34 @@ export function testRows({ it, expect }: TestRunner, opened: () => StoreUnderTes
 
   it("leaves a row unchanged when the decision returns no writes", async () => {
     const { store } = opened();
-    await store.apply([write(row("a"), { value: 0, ts: 9 })]);
+    await store.apply([write(row("a"), { used: 5, ts: 9 })]);
     expect(await store.apply([take(row("a"), 5)])).toEqual([false]);
-    expect(await read(store, row("a"))).toEqual({ value: 0, ts: 9 });
+    expect(await read(store, row("a"))).toEqual({ used: 5, ts: 9 });
     await store.apply([{ rows: [row("b")], decide: () => ({ result: 1 }) }]);
     expect(await read(store, row("b"))).toBe(null);
   });
 
   it("deletes a row, even one that never existed or was written in the same call", async () => {
     const { store } = opened();
-    await store.apply([write(row("a"), { value: 1, ts: 1 })]);
+    await store.apply([write(row("a"), { used: 1, ts: 1 })]);
     await store.apply([write(row("a"), null), write(row("b"), null)]);
-    await store.apply([write(row("c"), { value: 1, ts: 1 }), write(row("c"), null)]);
+    await store.apply([write(row("c"), { used: 1, ts: 1 }), write(row("c"), null)]);
     for (const key of ["a", "b", "c"]) expect(await read(store, row(key))).toBe(null);
-    await store.apply([write(row("a"), { value: 1, ts: 1 })]);
-    await store.apply([write(row("a"), null), write(row("a"), { value: 3, ts: 3 })]);
-    expect(await read(store, row("a"))).toEqual({ value: 3, ts: 3 });
+    await store.apply([write(row("a"), { used: 1, ts: 1 })]);
+    await store.apply([write(row("a"), null), write(row("a"), { used: 3, ts: 3 })]);
+    expect(await read(store, row("a"))).toEqual({ used: 3, ts: 3 });
   });
 
   it("upserts one row and deletes another in one decision", async () => {
     const { store } = opened();
-    await store.apply([write(row("from"), { value: 7, ts: 1 })]);
+    await store.apply([write(row("from"), { used: 7, ts: 1 })]);
     const rename: Decision<void> = {
       rows: [row("from"), row("to"), row("never")],
       decide: ([from]) => ({ result: undefined, writes: [null, from ?? undefined, null] }),
     };
     await store.apply([rename]);
     expect(await read(store, row("from"))).toBe(null);
-    expect(await read(store, row("to"))).toEqual({ value: 7, ts: 1 });
+    expect(await read(store, row("to"))).toEqual({ used: 7, ts: 1 });
     expect(await read(store, row("never"))).toBe(null);
   });
 
@@ -110,7 +110,7 @@ export function testRows({ it, expect }: TestRunner, opened: () => StoreUnderTes
       each.status === "rejected" ? [{ i, message: (each.reason as Error).message }] : [],
     );
     expect(rejected).toEqual([{ i: 7, message: "poison" }]);
-    expect((await read(store, row("a")))?.value).toBe(81);
+    expect((await read(store, row("a")))?.used).toBe(19);
   });
 
   it("accepts thousands of rows in one call", async () => {

@@ -13,10 +13,10 @@ const UNLOCKED =
 const claim = (own: RowId, other: RowId): Decision<boolean> => ({
   rows: [own, other],
   decide([mine, theirs]) {
-    if (theirs?.value === 1) return { result: false };
+    if (theirs?.used === 1) return { result: false };
     return {
       result: true,
-      writes: [{ value: 1, ts: (mine?.ts ?? 0) + 1 }, theirs ?? null],
+      writes: [{ used: 1, ts: (mine?.ts ?? 0) + 1 }, theirs ?? null],
     };
   },
 });
@@ -26,21 +26,21 @@ export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnder
     const { store } = opened();
     const results = await Promise.all(times(200, () => store.apply([take(row("hot"), 37)])));
     expect(granted(results)).toBe(37);
-    expect((await read(store, row("hot")))?.value).toBe(0);
+    expect((await read(store, row("hot")))?.used).toBe(37);
   });
 
   it("writes all rows of one decision or none of them", async () => {
     const { store, peer } = opened();
     // Each decision moves 1 from one account to another, so the sum never changes.
     const accounts = times(4, (i) => row(`account ${i}`));
-    await store.apply(accounts.map((id) => write(id, { value: 10, ts: 0 })));
+    await store.apply(accounts.map((id) => write(id, { used: 10, ts: 0 })));
     const move = (from: RowId, to: RowId): Decision<void> => ({
       rows: [from, to],
       decide: ([a, b]) => ({
         result: undefined,
         writes: [
-          { value: a!.value - 1, ts: a!.ts + 1 },
-          { value: b!.value + 1, ts: b!.ts + 1 },
+          { used: a!.used - 1, ts: a!.ts + 1 },
+          { used: b!.used + 1, ts: b!.ts + 1 },
         ],
       }),
     });
@@ -49,7 +49,7 @@ export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnder
       times(60, (i) => stores[i % 2]!.apply([move(accounts[i % 4]!, accounts[(i * 3 + 1) % 4]!)])),
     );
     const states = await Promise.all(accounts.map((id) => read(store, id)));
-    expect(states.reduce((total, state) => total + state!.value, 0)).toBe(40);
+    expect(states.reduce((total, state) => total + state!.used, 0)).toBe(40);
     expect(states.reduce((total, state) => total + state!.ts, 0)).toBe(120);
   });
 
@@ -58,11 +58,11 @@ export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnder
     if (unguarded !== undefined) return skipTest(context, unguarded);
     for (let round = 0; round < 20; round++) {
       const [a, b] = [row(`claim ${round}`), row(`counterclaim ${round}`)];
-      await store.apply([a, b].map((id) => write(id, { value: 0, ts: 0 })));
+      await store.apply([a, b].map((id) => write(id, { used: 0, ts: 0 })));
       const results = await Promise.all([store.apply([claim(a, b)]), peer.apply([claim(b, a)])]);
       expect({ round, granted: granted(results) }).toEqual({ round, granted: 1 });
       const states = [await read(store, a), await read(store, b)];
-      expect(states.filter((state) => state?.value === 0)).toEqual([{ value: 0, ts: 0 }]);
+      expect(states.filter((state) => state?.used === 0)).toEqual([{ used: 0, ts: 0 }]);
     }
   });
 
@@ -72,13 +72,13 @@ export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnder
     for (let round = 0; round < 20; round++) {
       const [a, b] = [row(`new claim ${round}`), row(`new counterclaim ${round}`)];
       // In every other round, one of the rows exists.
-      if (round % 2 === 1) await store.apply([write(a, { value: 0, ts: 0 })]);
+      if (round % 2 === 1) await store.apply([write(a, { used: 0, ts: 0 })]);
       const results = await Promise.all([store.apply([claim(a, b)]), peer.apply([claim(b, a)])]);
       expect({ round, granted: granted(results) }).toEqual({ round, granted: 1 });
       const states = [await read(store, a), await read(store, b)];
-      const isLeft = round % 2 === 1 && states[1]?.value === 1;
-      expect(states.filter((state) => state?.value !== 1)).toEqual([
-        isLeft ? { value: 0, ts: 0 } : null,
+      const isLeft = round % 2 === 1 && states[1]?.used === 1;
+      expect(states.filter((state) => state?.used !== 1)).toEqual([
+        isLeft ? { used: 0, ts: 0 } : null,
       ]);
     }
   });
@@ -100,12 +100,12 @@ export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnder
     if (peer === undefined) return skipTest(context, ALONE);
     for (let round = 0; round < 20; round++) {
       const id = row(`reset ${round}`);
-      await store.apply([write(id, { value: 5, ts: 0 })]);
+      await store.apply([write(id, { used: 0, ts: 0 })]);
       const taking = times(20, () => store.apply([take(id, 5)]));
       const [results] = await Promise.all([Promise.all(taking), peer.apply([write(id, null)])]);
       // The delete runs before, between or after the takes, so 5 to 10 of them pass.
       const passed = granted(results);
-      const remaining = (await read(peer, id))?.value ?? 5;
+      const remaining = 5 - ((await read(peer, id))?.used ?? 0);
       expect({ passed, isPossible: passed >= 5 && passed <= 10 }).toEqual({
         passed,
         isPossible: true,

@@ -2,9 +2,10 @@
  * Decisions that only take tokens from one row. A SQL store takes them inside one statement. Its
  * answers and its rows have to be those that `core` calculates, to the last bit.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import type { Row } from "../../core/rows/row.js";
 import { floorOf, type PeriodicConfig } from "../../core/config.js";
-import { decideRateLimit, grantOf, type RateLimitResult } from "../../core/decide.js";
+import { decideRateLimit, grantOf, type RateLimitResult, takeTokens } from "../../core/decide.js";
+import { CLOSED } from "../../core/rows/bucket.js";
 import type { Decision, RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import type { TestRunner } from "../test-runner.js";
@@ -22,48 +23,75 @@ const CONFIGS: readonly PeriodicConfig[] = [
   { kind: "fixed window", rate: 10, period: 1000, start: START },
   { kind: "fixed window", rate: 0.1, period: 60_000, capacity: 2.3, start: START },
 ];
-const VALUES = [0, 0.1 + 0.2, -1 / 3, 1, 2.3, 1e-9];
+/**
+ * What rows say. Some configs have a smaller capacity than 4 or 1e6: a larger one has used these. Below 0
+ * is a debt.
+ */
+const USED = [0, 0.1 + 0.2, -1 / 3, 1, 2.3, 1e-9, 4, 1e6, -7, CLOSED];
 /** How old the rows are, ms. The last one is of a server whose clock is ahead. */
 const AGES = [0, 1, 999.5, 86_400_000, -500];
 const COUNTS = [1, 0.1, 1 / 3];
 
 interface Case {
   config: PeriodicConfig;
-  state: RateLimitState;
+  state: Row;
   count: number;
+  /** Whether tokens may be owed. */
+  reserve: boolean;
 }
 
 const CASES: readonly Case[] = CONFIGS.flatMap((config) =>
-  VALUES.flatMap((value, i) =>
-    AGES.map((age, j) => ({
-      config,
-      state: { value, ts: NOW - age },
-      count: COUNTS[(i + j) % COUNTS.length]!,
-    })),
+  USED.flatMap((used, i) =>
+    AGES.flatMap((age, j) =>
+      [false, true].map((reserve) => ({
+        config,
+        state: { used, ts: NOW - age },
+        count: COUNTS[(i + j) % COUNTS.length]!,
+        reserve,
+      })),
+    ),
   ),
 );
 
 /** What the limiter applies for a call of `limit`. */
-function limit(id: RowId, config: PeriodicConfig, count: number): Decision<RateLimitResult> {
+function limit(
+  id: RowId,
+  config: PeriodicConfig,
+  count: number,
+  reserve = false,
+): Decision<RateLimitResult> {
   return {
     rows: [id],
     plain: {
       config,
       count,
-      floor: floorOf(config, false),
+      floor: floorOf(config, reserve),
       clock,
       granted: (next, later, now) => grantOf(next, config, now, later),
     },
     decide([state]) {
-      const { result, next } = decideRateLimit(state ?? null, config, NOW, count);
+      const { result, next } = decideRateLimit(state ?? null, config, NOW, count, reserve);
       return { result, writes: next && [next] };
     },
   };
 }
 
+/** What the limiter applies for the block of a lease. */
+function block(id: RowId, config: PeriodicConfig, count: number, least: number): Decision<boolean> {
+  const floor = floorOf(config, false);
+  return {
+    rows: [id],
+    plain: { config, count, floor, least, clock, granted: () => true },
+    decide([state = null]) {
+      const next = takeTokens(state, config, NOW, count, floor, least);
+      return { result: next !== undefined, writes: next && [next] };
+    },
+  };
+}
+
 export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
-  const expected = ({ config, state, count }: Case) => {
-    const { result, next } = decideRateLimit(state, config, NOW, count);
+  const expected = ({ config, state, count, reserve }: Case) => {
+    const { result, next } = decideRateLimit(state, config, NOW, count, reserve);
     return { result, state: next ?? state };
   };
 
@@ -71,7 +99,7 @@ export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTe
     const { store } = opened();
     await store.apply(CASES.map(({ state }, i) => write(row(`${i}`), state)));
     const results = await store.apply(
-      CASES.map(({ config, count }, i) => limit(row(`${i}`), config, count)),
+      CASES.map(({ config, count, reserve }, i) => limit(row(`${i}`), config, count, reserve)),
     );
     const states = await Promise.all(CASES.map((_, i) => read(store, row(`${i}`))));
     for (const [i, each] of CASES.entries()) {
@@ -83,9 +111,9 @@ export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTe
     const { store } = opened();
     await store.apply(CASES.map(({ state }, i) => write(row(`${i}`), state)));
     for (const [i, each] of CASES.entries()) {
-      if (i % 3 > 0) continue;
+      if (i % 7 > 0) continue;
       const id = row(`${i}`);
-      const [result] = await store.apply([limit(id, each.config, each.count)]);
+      const [result] = await store.apply([limit(id, each.config, each.count, each.reserve)]);
       expect({ each, result, state: await read(store, id) }).toEqual({ each, ...expected(each) });
     }
   });
@@ -98,21 +126,43 @@ export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTe
       times(200, (i) => stores[i % 2]!.apply([limit(row("hot"), config, 1)])),
     );
     expect(results.flat().filter(({ ok }) => ok).length).toBe(37);
-    expect(await read(store, row("hot"))).toEqual({ value: 0, ts: NOW });
+    expect(await read(store, row("hot"))).toEqual({ used: 37, ts: NOW });
   });
 
   it("takes from new rows and from rows that exist in one call, and nothing for a denied one", async () => {
     const { store } = opened();
     const config: PeriodicConfig = { kind: "fixed window", rate: 2, period: 1000, start: START };
     const full = decideRateLimit(null, config, NOW, 0).next!;
-    const empty = { ...full, value: 0.5 };
+    const empty = { ...full, used: 1.5 };
     await store.apply([write(row("empty"), empty)]);
     const keys = ["new", "empty", "new", "other"];
     const results = await store.apply(keys.map((key) => limit(row(key), config, 1)));
     expect(results.map(({ ok }) => ok)).toEqual([true, false, true, true]);
-    expect(await read(store, row("new"))).toEqual({ ...full, value: 0 });
+    expect(await read(store, row("new"))).toEqual({ ...full, used: 2 });
     expect(await read(store, row("empty"))).toEqual(empty);
-    expect(await read(store, row("other"))).toEqual({ ...full, value: 1 });
+    expect(await read(store, row("other"))).toEqual({ ...full, used: 1 });
+  });
+
+  it("counts as used at least what a take says, of rows that exist and of new ones", async () => {
+    const { store } = opened();
+    const config: PeriodicConfig = { kind: "token bucket", rate: 10, period: 60_000 };
+    const states = [
+      null,
+      ...[0, 0.1, 3, 6, -1, 40, CLOSED].map((used) => ({ used, ts: NOW - 999 })),
+    ];
+    const rows = states.map((_, i) => row(`${i}`));
+    for (const least of [2.5, 1 / 3]) {
+      await store.apply(rows.map((id, i) => write(id, states[i]!)));
+      // One after the other, and together.
+      const [alone, ...others] = rows.map((id) => block(id, config, 3, least));
+      await store.apply([alone!]);
+      await store.apply(others);
+      const next = await Promise.all(rows.map((id) => read(store, id)));
+      const floor = floorOf(config, false);
+      expect(next).toEqual(
+        states.map((state) => takeTokens(state, config, NOW, 3, floor, least) ?? state),
+      );
+    }
   });
 
   it("takes another fraction from each shard of a key in one call", async () => {

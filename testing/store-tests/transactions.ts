@@ -19,19 +19,19 @@ export function testTransactions({ it, expect }: TestRunner, opened: () => Store
 
   test("commits a transaction, and resolves with what its function returned", async (store, transact) => {
     const result = await transact(async (_tx, inside) => {
-      await inside.apply([write(row("a"), { value: 1, ts: 1 })]);
+      await inside.apply([write(row("a"), { used: 1, ts: 1 })]);
       return read(inside, row("a"));
     }, {});
-    expect(result).toEqual({ value: 1, ts: 1 });
-    expect(await read(store, row("a"))).toEqual({ value: 1, ts: 1 });
+    expect(result).toEqual({ used: 1, ts: 1 });
+    expect(await read(store, row("a"))).toEqual({ used: 1, ts: 1 });
   });
 
   test("rolls a transaction back if its function throws, and rejects with the same error", async (store, transact) => {
-    const before = { value: 1, ts: 1 };
+    const before = { used: 1, ts: 1 };
     await store.apply([write(row("a"), before), write(row("c"), before)]);
     const failure = new Error("the application's own");
     const failing = transact(async (_tx, inside) => {
-      await inside.apply([write(row("a"), { value: 2, ts: 2 }), write(row("b"), before)]);
+      await inside.apply([write(row("a"), { used: 2, ts: 2 }), write(row("b"), before)]);
       await inside.apply([write(row("c"), null)]);
       throw failure;
     }, {});
@@ -41,7 +41,7 @@ export function testTransactions({ it, expect }: TestRunner, opened: () => Store
   });
 
   test("joins a transaction by `using`, and is rolled back with it", async (store, transact) => {
-    const state = { value: 1, ts: 1 };
+    const state = { used: 1, ts: 1 };
     const seen = await transact(async (tx, inside) => {
       await inside.apply([write(row("a"), state)]);
       const joined = store.using!(tx);
@@ -60,7 +60,7 @@ export function testTransactions({ it, expect }: TestRunner, opened: () => Store
   });
 
   test("keeps a call beside a transaction out of it", async (store, transact) => {
-    const state = { value: 1, ts: 1 };
+    const state = { used: 1, ts: 1 };
     let beside: Promise<unknown> | undefined;
     const failing = transact(async (_tx, inside) => {
       beside ??= store.apply([write(row("beside"), state)]);
@@ -78,6 +78,6 @@ export function testTransactions({ it, expect }: TestRunner, opened: () => Store
       times(12, () => transact((_tx, inside) => inside.apply([take(row("hot"), 7)]), {})),
     );
     expect(granted(results)).toBe(7);
-    expect((await read(store, row("hot")))?.value).toBe(0);
+    expect((await read(store, row("hot")))?.used).toBe(7);
   });
 }

@@ -1,5 +1,7 @@
 /** Listing and pruning, which are optional. */
 import type { Bucket } from "../../core/config.js";
+import { CLOSED } from "../../core/rows/bucket.js";
+import type { Row } from "../../core/rows/row.js";
 import type { RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";
@@ -16,7 +18,7 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
     if (store.list === undefined) return skipTest(context, "this store has no list");
     const ids = times(10, (i) => row(`key ${i >> 1}`, i % 2));
     const other = { ...row("other"), name: "another" };
-    await store.apply([...ids, other].map((id) => write(id, { value: 1, ts: 1 })));
+    await store.apply([...ids, other].map((id) => write(id, { used: 1, ts: 1 })));
     const found: string[] = [];
     let after: RowId | undefined;
     // A list that goes in a circle would never end.
@@ -30,11 +32,44 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
     expect(found.toSorted()).toEqual(ids.map(({ key, shard }) => `${key} ${shard}`));
   });
 
+  it("finds the rows that begin with a text by the least ts", async (...context) => {
+    const { store } = opened();
+    if (store.earliest === undefined) return skipTest(context, "this store has no earliest");
+    const at: readonly (readonly [key: string, ts: number])[] = [
+      ["a|1", 30],
+      ["a|2", 10.5],
+      ["a|%", 20],
+      ["a|_", 40],
+      ["b|1", 1],
+      ["A|1", 2],
+      ["a", 3],
+      ["a}", 4],
+    ];
+    await store.apply(at.map(([key, ts]) => write(row(key), { used: -ts, ts })));
+    const found = async (prefix: string, count: number) =>
+      (await store.earliest!("contract", prefix, count)).map(({ row: { key }, state }) => [
+        key,
+        state.used,
+        state.ts,
+      ]);
+    expect(await found("a|", 3)).toEqual([
+      ["a|2", -10.5, 10.5],
+      ["a|%", -20, 20],
+      ["a|1", -30, 30],
+    ]);
+    expect(await found("a|%", 3)).toEqual([["a|%", -20, 20]]);
+    expect(await found("", 2)).toEqual([
+      ["b|1", -1, 1],
+      ["A|1", -2, 2],
+    ]);
+    expect(await found("c", 2)).toEqual([]);
+  });
+
   it("lists from a position between the rows", async (...context) => {
     const { store } = opened();
     if (store.list === undefined) return skipTest(context, "this store has no list");
     const ids = ["a", "b", "c"].flatMap((key) => [row(key, 0), row(key, 3)]);
-    await store.apply(ids.map((id) => write(id, { value: 1, ts: 1 })));
+    await store.apply(ids.map((id) => write(id, { used: 1, ts: 1 })));
     const listed = async (key: string, shard: number) =>
       (await store.list!("contract", row(key, shard), 2)).map((id) => `${id.key} ${id.shard}`);
     expect(await listed("b", -1)).toEqual(["b 0", "b 3"]);
@@ -58,7 +93,7 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
     };
     expect(await named()).toEqual([]);
     const ids = NAMES.flatMap((name) => times(3, (i) => ({ name, key: `${i}`, shard: i })));
-    await store.apply(ids.map((id) => write(id, { value: 1, ts: 1 })));
+    await store.apply(ids.map((id) => write(id, { used: 1, ts: 1 })));
     expect(await named()).toEqual(NAMES.toSorted());
     const gone = ids.filter(({ name }) => name === "Contract");
     await store.apply(gone.map((id) => write(id, null)));
@@ -70,12 +105,22 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
     if (store.prune === undefined) return skipTest(context, "this store has no prune");
     const config: Bucket = { kind: "token bucket", rate: 10, period: 1000 };
     const before = Date.UTC(2030, 0, 1);
-    const full = { value: 10, ts: before - 5 };
-    const states = {
+    const full = { used: 0, ts: before + 5 };
+    const states: Record<string, Row> = {
       full,
-      refilled: { value: 0, ts: before - 1000 },
-      "almost full": { value: 0, ts: before - 999 },
+      refilled: { used: 10, ts: before - 1000 },
+      "almost full": { used: 10, ts: before - 999 },
+      // A config of a larger capacity has used them.
+      "refilled, of a larger config": { used: 25, ts: before - 2500 },
+      "almost full, of a larger config": { used: 25, ts: before - 2499 },
+      // A debt comes on top of the capacity.
+      "repaid and refilled": { used: -5, ts: before - 1500 },
+      repaid: { used: -5, ts: before - 1499 },
+      "opened and refilled": { used: CLOSED, ts: before - 1000 },
+      opened: { used: CLOSED, ts: before - 999 },
+      closed: { used: CLOSED, ts: before + 1 },
     };
+    const isPruned = (key: string) => /\bfull$|refilled/.test(key) && !key.startsWith("almost");
     const other = { ...row("full"), name: "another" };
     await store.apply([
       ...Object.entries(states).map(([key, state]) => write(row(key), state)),
@@ -84,10 +129,11 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
     let deleted = 0;
     const terms = { configs: new Map([["contract", [config]]]), before };
     for await (const count of store.prune(terms)) deleted += count;
-    expect(deleted).toBe(2);
-    expect(await read(store, row("full"))).toBe(null);
-    expect(await read(store, row("refilled"))).toBe(null);
-    expect(await read(store, row("almost full"))).toEqual(states["almost full"]);
+    expect(deleted).toBe(5);
+    for (const [key, state] of Object.entries(states)) {
+      const left = await read(store, row(key));
+      expect({ key, left }).toEqual({ key, left: isPruned(key) ? null : state });
+    }
     expect(await read(store, other)).toEqual(full);
   });
 }

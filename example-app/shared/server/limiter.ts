@@ -2,16 +2,11 @@
  * The limiter of all parts. Each part names its limits in its own `limits.ts`. Procedures, hooks and
  * errors know these names.
  */
-import {
-  createRateLimiter,
-  HOUR,
-  prismaStore,
-  type RateLimiterOptions,
-} from "trpc-rate-limit/server";
+import { createRateLimiter, prismaStore, type RateLimiterOptions } from "trpc-rate-limit/server";
 import { chatLimits } from "../../chat/limits.js";
 import { controlRoomLimits } from "../../control-room/limits.js";
 import { logInLimits } from "../../log-in/limits.js";
-import { modelLimits, PAID } from "../../model/limits.js";
+import { modelLimits, type Plan, PLANS } from "../../model/limits.js";
 import { overviewLimits } from "../../overview/limits.js";
 import { playgroundLimits } from "../../playground/limits.js";
 import { raceLimits } from "../../race/limits.js";
@@ -37,10 +32,21 @@ export function createLimiter(
   return createRateLimiter({
     store: prismaStore(prisma),
     limits: LIMITS,
-    // The control room bans, exempts and raises.
+    plans: PLANS,
+    // Limit: the plan of a visitor, for calls, for open pages and for the control room.
+    plan: ({ key }) => planOf(prisma, key),
+    // The demo is all about changes that are seen at once, also by its other process.
+    planFor: 0,
+    // The control room bans, exempts and raises, and the playground has a config of each visitor's own.
     overrides: true,
-    // A row goes when it is full on both tiers.
-    autoPrune: { every: HOUR, alsoConfigs: { llmTokens: [PAID] } },
+    overridesFor: 0,
+    autoPrune: true,
     ...hooks,
   });
+}
+
+async function planOf(prisma: PrismaClient, id: string | undefined): Promise<Plan> {
+  if (id === undefined) return "free";
+  const visitor = await prisma.visitor.findUnique({ where: { id } });
+  return visitor?.plan === "paid" ? "paid" : "free";
 }

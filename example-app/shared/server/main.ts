@@ -5,7 +5,7 @@ import { relayCounts } from "../../behind/other-processes.js";
 import { createRaceProcesses } from "../../race/processes.js";
 import { createApp } from "./app.js";
 import { openDatabase } from "./database.js";
-import { type Options, readOptions } from "./options.js";
+import { type Options, portIsTaken, readOptions } from "./options.js";
 
 function exitWith(message: string): never {
   console.error(message);
@@ -50,7 +50,7 @@ if (cluster.isPrimary && options.processes > 1) {
   const server = await createApp(prisma, undefined, cluster.worker?.id, race);
   server.on("error", (error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
-    exitWith(isTaken ? `Port ${options.port} is taken; choose another with --port` : error.message);
+    exitWith(isTaken ? portIsTaken(options.port) : error.message);
   });
   server.listen(options.port, () => {
     if (cluster.isPrimary) announce((server.address() as AddressInfo).port);

@@ -43,3 +43,10 @@ function wholeNumber(option: string, text: string, least: number, most: number):
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new Error(`${option} must be a whole number from ${least} to ${most}, got ${text}`);
 }
+
+/** What to tell the person whose port another program has. */
+export function portIsTaken(port: number): string {
+  // Without the two dashes in the middle, npm takes the option for one of its own.
+  const command = `npm run demo -- --port ${port < 65_535 ? port + 1 : 0}`;
+  return `Port ${port} is taken; choose another with: ${command}`;
+}

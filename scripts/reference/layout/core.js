@@ -46,6 +46,7 @@ export const CORE = {
       main: "calculateRateLimit",
       types: ["CalculatedRateLimit", "RateLimitState", "PeriodicConfig", "Bucket"],
     },
+    "waitInWords",
     "waitsInLine",
   ],
 };

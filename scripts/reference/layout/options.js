@@ -21,6 +21,7 @@ export const SIMPLER = {
 export const OPTION_GROUPS = {
   RateLimiterOptions: {
     "To begin": ["store", "limits"],
+    Plans: ["plans", "planFor"],
     Keys: ["hashKey"],
     "When the store is slow or fails": ["timeout", "logger", "rememberDenials"],
     "Changes at run time": ["overrides", "overridesFor"],

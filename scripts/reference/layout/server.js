@@ -11,7 +11,7 @@ const methods = (title, about, members, types) => ({
 
 export const SERVER = {
   "The limiter": [
-    { main: "createRateLimiter", types: ["RateLimiter", "RateLimiterOptions"] },
+    { main: "createRateLimiter", types: ["RateLimiter", "RateLimiterOptions", "PlanOption"] },
     methods(
       "Take tokens",
       "take tokens, or look at them. A name that is not among its limits needs a `config`; see [`WithConfig`](calls.md#withconfig).",
@@ -40,13 +40,19 @@ export const SERVER = {
       ["transaction", "using"],
       ["JoinedOperations", "RateLimitOperations"],
     ),
-    methods("Change a limit", "change what a key has.", ["changeConfig", "credit", "observe"]),
+    methods("Change a limit", "change what a key has.", ["credit", "observe"]),
     {
       title: "overrides",
       about: `This is a property of ${LIMITER}.`,
       of: "RateLimiter",
       members: ["overrides"],
     },
+    methods(
+      "Plans",
+      "are about who may how much.",
+      ["plans", "planChanged"],
+      ["PlannedConfig", "PlanEntries", "PlanTerms", "PlanRate", "PlanTable", "PlanQuestion"],
+    ),
     methods("Operate", "are for the people and the jobs that run it.", [
       "reset",
       "list",

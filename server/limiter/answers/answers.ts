@@ -16,7 +16,7 @@ import { neverOpened, whenStoreFails } from "./when-store-fails.js";
 
 export interface AnswersParts extends Omit<BlockParts, "leases" | "ask"> {
   readonly store: RateLimitStore;
-  readonly hasOverrides: boolean;
+  readonly hasFixed: boolean;
   readonly denials: RememberedDenials;
   /** Absent where no call can wait for what another request has sent. */
   readonly leases: BlockParts["leases"] | undefined;
@@ -29,9 +29,9 @@ export interface AnswersParts extends Omit<BlockParts, "leases" | "ask"> {
  * answers every call, and in time the store. Other operations begin with the override.
  */
 export function limiterAnswers(parts: AnswersParts): Answers {
-  const { store, deadline, denials, leases, hasOverrides, clock } = parts;
+  const { store, deadline, denials, leases, hasFixed, clock } = parts;
   const inStore = oneInTime(deadline)(fromStore(store));
-  const ask = hasOverrides ? overriddenOne(inStore) : inStore;
+  const ask = hasFixed ? overriddenOne(inStore) : inStore;
   const memory = fromMemory(denials, clock)(ask);
   const blocks = leases && fromBlocks({ ...parts, leases, ask });
   const apply = noted(parts.changed)(inTime(deadline)(store));
@@ -43,7 +43,7 @@ export function limiterAnswers(parts: AnswersParts): Answers {
       block: blocks?.(ask) ?? ask,
       "block, memory": blocks?.(memory) ?? memory,
     },
-    apply: hasOverrides ? overridden(apply) : apply,
+    apply: hasFixed ? overridden(apply) : apply,
     opened: whenStoreFails(clock),
   };
 }
@@ -55,10 +55,10 @@ export function limiterAnswers(parts: AnswersParts): Answers {
  */
 export function joinedAnswers(
   store: Pick<RateLimitStore, "apply">,
-  parts: Pick<AnswersParts, "hasOverrides" | "changed"> & { outage: OutageLog },
+  parts: Pick<AnswersParts, "hasFixed" | "changed"> & { outage: OutageLog },
 ): Answers {
   const inStore = noted(parts.changed)(reporting(parts.outage)(store));
-  const apply = parts.hasOverrides ? overridden(inStore) : inStore;
+  const apply = parts.hasFixed ? overridden(inStore) : inStore;
   const ask = oneByList(apply);
   return {
     ask,

@@ -1,8 +1,9 @@
 /** What passes along a chain of links, see `answers.ts`. */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Block } from "../../leases/block.js";
 import type { Decision } from "../../store/store.js";
+import type { HoldingLimit } from "../holds/holding-limit.js";
 import type { LimitRequest } from "../limit-request.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
@@ -27,7 +28,11 @@ export interface LimitCall extends Asked<RateLimitResult, NotingDecision> {
 
 interface NotingDecision extends Decision<RateLimitResult> {
   /** What a denial has left in its rows. */
-  readonly left?: readonly (RateLimitState | null)[];
+  readonly left?: readonly (Row | null)[];
+  /** When the last decision was made, epoch ms. */
+  readonly now?: number;
+  /** After a denial: the limit, where it has open holds. */
+  readonly holding?: readonly HoldingLimit[] | undefined;
 }
 
 export type Ask<TCall = Asked> = (call: TCall) => void;

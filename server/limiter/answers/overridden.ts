@@ -1,15 +1,15 @@
 /**
- * The answer of an override that exempts or blocks a caller. The rows of such a limit are fixed: they
- * are not in the store, hold what the override says, and are never written. So every operation works
- * on them as on others, without a trip.
+ * The answer of an override, or of a plan, that exempts or blocks a caller. The rows of such a limit
+ * are fixed: they are not in the store, hold what it says, and are never written. So every operation
+ * works on them as on others, without a trip.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { Decision, Outcome, RowId } from "../../store/store.js";
 import type { Apply, Ask, Asked } from "./asked.js";
 
 export interface FixedRow extends RowId {
   /** What it holds; `null` for a full bucket. */
-  readonly held: RateLimitState | null;
+  readonly held: Row | null;
 }
 
 function isFixed(row: RowId): row is FixedRow {

@@ -5,8 +5,8 @@
  * and another config of the row: this process forgets the denial then, and another process makes it
  * too strict until it has expired.
  */
-import { isClosed } from "../../../core/block.js";
-import type { RateLimitState } from "../../../core/calculate.js";
+import { isClosed } from "../../../core/rows/bucket.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { bucketId } from "../../../core/bucket-id.js";
 import { sameConfig } from "../../../core/same-config.js";
@@ -31,7 +31,7 @@ interface Denial {
   readonly request: LimitRequest;
   readonly rows: readonly RowId[];
   /** After the denial: with `blockFor`, it may have closed the bucket. */
-  readonly states: readonly (RateLimitState | null)[];
+  readonly states: readonly (Row | null)[];
   /** When the denied call was sent, by the monotonic clock, ms. The denial came after that. */
   readonly since: number;
 }
@@ -86,7 +86,7 @@ export class RememberedDenials {
     if (!isCovered) return undefined;
     // After a block, the next denial may close the bucket again, so the store has to decide on it.
     const { blockFor } = limit.part;
-    const isOpen = blockFor !== undefined && !isClosed(denial.states[0]!, limit.part, now);
+    const isOpen = blockFor !== undefined && !isClosed(denial.states[0], now);
     const rememberFor = Math.min(limit.rememberFor, request.limit.rememberFor);
     if (!isOpen && monotonic() < denial.since + rememberFor) {
       const claim = new TokenClaim(request, denial.rows);
@@ -112,8 +112,11 @@ export class RememberedDenials {
       decision,
       done: (result) => {
         if (!result.ok && changes === bucket.changes) {
-          const { rows, left: states = [] } = decision;
-          this.remember(bucket, { request, rows, states, since });
+          const { rows, left: states = [], now = 0, holding = [] } = decision;
+          // Tokens that are held may come back before the bucket has refilled.
+          const until = now + result.retryAfter;
+          const mayLapse = holding.some(({ sum }) => sum.ts < until);
+          if (!mayLapse) this.remember(bucket, { request, rows, states, since });
         }
         this.end(bucket, limit);
         call.done(result);

@@ -2,7 +2,8 @@
  * Several limits of which one pays for a call, or each what it has. No bucket is closed (`blockFor`),
  * because the call may pass by another limit.
  */
-import { heldAt, shortestWait } from "../../../core/calculate.js";
+import { shortestWait } from "../../../core/calculate.js";
+import { heldAt } from "../../../core/rows/reading.js";
 import { longestPeriod, MAX_RETRY_AFTER, toleranceOf } from "../../../core/config.js";
 import { isSatisfiable } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";

@@ -1,9 +1,10 @@
 /** `once` of a call that one of several limits pays for, or each in part: it is paid for once by all of them. */
 import { answerAgain, markerOf } from "../../../core/rows/marker.js";
 import type { Claim } from "../draft.js";
-import { rowsOfHold, writeHold } from "../holds/end-hold.js";
+import { rowsOfHold } from "../holds/end-hold.js";
 import type { HoldTerms } from "../holds/hold-terms.js";
 import type { Marker } from "../markers.js";
+import { withHolds } from "./with-holds.js";
 import { type Charged, chargedBefore } from "../once.js";
 import type { FirstOfAnswer, Payer } from "./first-of.js";
 
@@ -25,7 +26,7 @@ export function firstOnce(
     marker.row,
     ...rowsOfHold(limitOf(i), marker),
   ]);
-  return {
+  const marked: Claim<FirstOfAnswer> = {
     rows: [...claim.rows, ...markerRows],
     attempt(draft, now) {
       const charged = markers.map((marker, i) => chargedBefore(draft, limitOf(i), marker, now));
@@ -38,13 +39,11 @@ export function firstOnce(
       }
       const answer = claim.attempt(draft, now);
       if (!answer.ok) return answer;
-      for (const [i, { result, paid = 0 }] of answer.asked.entries()) {
+      for (const [i, { paid = 0 }] of answer.asked.entries()) {
         const limit = limitOf(i);
         // An exempt caller takes nothing.
         if (paid === 0 || limit.answer !== undefined) continue;
-        draft.write(markers[i]!.row, markerOf(result, now));
-        if (terms !== undefined)
-          writeHold(draft, limit, markers[i]!, { ...terms, count: paid }, now);
+        draft.write(markers[i]!.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));
       }
       return answer;
 
@@ -53,4 +52,15 @@ export function firstOnce(
       }
     },
   };
+  if (terms === undefined) return marked;
+  return withHolds(
+    marked,
+    ({ asked }) =>
+      asked.flatMap(({ paid: count = 0 }, i) => {
+        const limit = limitOf(i);
+        const isHeld = count > 0 && limit.answer === undefined;
+        return isHeld ? [{ ...terms, count, limit, marker: markers[i]! }] : [];
+      }),
+    true,
+  );
 }

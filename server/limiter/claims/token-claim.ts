@@ -1,5 +1,5 @@
 /** A claim on tokens of one limit: on its only row, or on two of its shards. */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { Bucket } from "../../../core/config.js";
 import {
   decideRateLimit,
@@ -7,14 +7,14 @@ import {
   type RateLimitResult,
 } from "../../../core/decide.js";
 import { decideShardPair } from "../../../core/shards.js";
-import { struckState, withNextBlock } from "../../../core/rows/strikes.js";
+import { struckRow, withNextBlock } from "../../../core/rows/strikes.js";
 import type { RowId } from "../../store/store.js";
 import type { Claim, Draft } from "../draft.js";
 import type { LimitRequest } from "../limit-request.js";
 import { answerAt } from "../overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
-type Row = RateLimitState | null;
+type MaybeRow = Row | null;
 
 export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
   readonly limit: ResolvedLimit;
@@ -67,14 +67,14 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     // A grant does not depend on the closings before it.
     if (result.ok) return result;
     draft.read(counting);
-    if (next !== undefined) draft.write(counting, struckState(part, strikes, now, next, closing));
+    if (next !== undefined) draft.write(counting, struckRow(part, strikes, now, next));
     return result;
   }
 
   /** The shard that is left alone may change: what it holds would not make the take wrong. */
   private takeFromShards(draft: Draft, now: number): RateLimitResult {
     const { rows, count, reserve } = this;
-    const pair = rows.map((row) => draft.peek(row)) as [Row, Row];
+    const pair = rows.map((row) => draft.peek(row)) as [MaybeRow, MaybeRow];
     const { part } = this.limit;
     const { result, next, taken } = decideShardPair(pair, part, now, count, reserve);
     const isLate = result.ok && isTooLate(this, result);
@@ -90,7 +90,7 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
 /** The answer to a call on its only row, and the state to write. A single call needs no draft for it. */
 export function decideOnRow(
   request: LimitRequest,
-  state: Row,
+  state: MaybeRow,
   now: number,
   config: Bucket = request.limit.part,
 ): RateLimitDecision {

@@ -5,6 +5,7 @@ import type { HoldEnd } from "../../../core/rows/marker.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Marker } from "../markers.js";
+import { beneathAnswer } from "../overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
 /** A hold that a call asks for. */
@@ -17,6 +18,12 @@ export interface HoldRequest extends HoldTerms {
 export interface HoldOptions extends KeyOptions {
   /** The id of the call that took the tokens. */
   once: string;
+}
+
+/** One of several limits that a hold is of, with a key or a config of its own. */
+export interface HeldBucket<TName extends string = string> extends KeyOptions {
+  /** The limit. */
+  name: TName;
 }
 
 /** Why there is nothing to end: how the hold has ended before, or that there is none of this id. */
@@ -102,15 +109,18 @@ export function validateHold(
   }
 }
 
-/** How a call holds its tokens; `undefined` where an override answers it, which takes none. */
+/**
+ * How a call holds its tokens; `undefined` where an override answers it, which takes none. A hold that
+ * is not valid is refused there, too, or it would be found when the override ends.
+ */
 export function holdOf(
   { hold }: { hold?: HoldTerms | undefined },
   { limit, count }: { limit: ResolvedLimit; count: number },
   marker: Marker | undefined,
 ): HoldRequest | undefined {
-  if (hold === undefined || limit.answer !== undefined) return undefined;
-  validateHold(hold, limit, marker, count);
-  return { ...hold, count };
+  if (hold === undefined) return undefined;
+  validateHold(hold, beneathAnswer(limit), marker, count);
+  return limit.answer === undefined ? { ...hold, count } : undefined;
 }
 
 /** For a limit that has none. */

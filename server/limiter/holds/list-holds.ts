@@ -1,4 +1,5 @@
 /** `holds`: the open holds of a key. */
+import { MOST_HOLDS } from "../../../core/rows/hold.js";
 import { type OpenHold, unheld } from "./hold-options.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "../known-options.js";
 import type { KeyOptions } from "../call-options.js";
@@ -16,10 +17,10 @@ export async function listHolds(
   options: KeyOptions = {},
 ): Promise<OpenHold[]> {
   rejectUnknownOptions(options, KEY_OPTIONS, "holds()");
-  const limit = beneathAnswer(context.resolve(name, options));
+  const limit = beneathAnswer(context.resolve(name, options, false));
   if (limit.held === undefined) throw unheld(name, options);
   if (store.list === undefined) throw unsupported(store, "list");
-  const found = await findHolds(context, limit);
+  const found = await findHolds(context, limit, MOST_HOLDS);
   return found.map(({ hold: { count, atLapse, until }, id }) => ({
     once: id,
     count,

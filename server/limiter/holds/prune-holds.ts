@@ -1,22 +1,24 @@
 /** Ends the lapsed holds of all keys. A key whose calls are never denied would keep them for ever. */
-import { capacityOf } from "../../../core/config.js";
-import { holdOf, HOLDS, isLapsed } from "../../../core/rows/hold.js";
+import { HOLDS, isLapsed } from "../../../core/rows/hold.js";
 import { bucketKeyOf } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
-import { MAX_ROWS } from "../list-rows.js";
 import { type Claim, ClaimDecision } from "../draft.js";
+import { MAX_ROWS } from "../list-rows.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import type { Context, Telling } from "../context.js";
-import type { RowId } from "../../store/store.js";
-import { type EndedHold, endHold, type HeldLimit, LAPSE, rowsToEnd } from "./end-hold.js";
+import { type EndedHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { lapse } from "./end-lapsed.js";
 import { reportEnd } from "./report-end.js";
-import { markerOfHold, readEach } from "./find-holds.js";
+import { markerOfHold } from "./find-holds.js";
 
-/** Rows per page: a decision for each has four. */
-const PAGE = MAX_ROWS / 4;
+/** Holds that are looked for at a time: a database without an index by time reads all of them. */
+const FOUND = 5000;
+/** Holds per trip: a decision for each has five rows. */
+const PAGE = MAX_ROWS / 5;
 
-export interface PruneHoldsContext extends Telling, Pick<Context, "apply" | "list" | "onceFor"> {
+export interface PruneHoldsContext
+  extends Telling, Pick<Context, "apply" | "earliest" | "onceFor"> {
   clock(): number;
   readonly name: string;
   /** The limit of a stored key, with its override. */
@@ -25,46 +27,41 @@ export interface PruneHoldsContext extends Telling, Pick<Context, "apply" | "lis
 
 /** @returns how many holds were ended. */
 export async function pruneHolds(context: PruneHoldsContext): Promise<number> {
-  const { apply, list, onceFor, onChange, clock, name, limitOf } = context;
+  const { earliest, onceFor, clock, name, limitOf } = context;
   let ended = 0;
-  let after: RowId | undefined;
   for (;;) {
-    const page = await list(sideName(HOLDS, name), after, PAGE);
-    const holds = await readEach(apply, page);
+    const found = await earliest(sideName(HOLDS, name), "", FOUND);
     const now = clock();
-    const lapsed = holds
+    const lapsed = found
       .filter(({ state }) => isLapsed(state, now))
       .map(({ row }) => {
         const limit = beneathAnswer(limitOf(bucketKeyOf(row.key)));
         return { limit, marker: markerOfHold(limit, row, onceFor, now) };
       });
-    const results = await apply(lapsed.map((each) => new ClaimDecision(lapseClaim(each), clock)));
-    for (const [i, result] of results.entries()) {
-      if (!result.ok) continue;
-      ended++;
-      onChange(name, lapsed[i]!.limit.key);
-      reportEnd(context, lapsed[i]!, result);
+    const before = ended;
+    for (let from = 0; from < lapsed.length; from += PAGE) {
+      ended += await endPage(context, lapsed.slice(from, from + PAGE));
     }
-    if (page.length < PAGE) return ended;
-    after = page.at(-1)!;
+    if (lapsed.length < FOUND || ended === before) return ended;
   }
 }
 
-const LEFT: EndedHold = { ok: false, reason: "unknown" };
+async function endPage(context: PruneHoldsContext, page: readonly HeldLimit[]): Promise<number> {
+  const { apply, onChange, clock, name } = context;
+  let ended = 0;
+  const results = await apply(page.map((each) => new ClaimDecision(lapseClaim(each), clock)));
+  for (const [i, result] of results.entries()) {
+    if (result === undefined) continue;
+    ended++;
+    onChange(name, page[i]!.limit.key);
+    reportEnd(context, page[i]!, result);
+  }
+  return ended;
+}
 
-function lapseClaim(held: HeldLimit): Claim<EndedHold> {
-  const { limit, marker } = held;
-  const [row] = limit.rows;
+function lapseClaim(held: HeldLimit): Claim<EndedHold | undefined> {
   return {
     rows: rowsToEnd(held),
-    attempt(draft, now) {
-      const state = draft.peek(marker.hold!);
-      if (state === null) return LEFT;
-      // Calls may have a config that holds more. To give back by a smaller one would take that away.
-      const bucket = draft.peek(row);
-      const isLarger = bucket !== null && bucket.value > capacityOf(limit.part);
-      if (isLarger && holdOf(state).atLapse === "release") return LEFT;
-      return endHold(draft, held, LAPSE, now);
-    },
+    attempt: (draft, now) => lapse(draft, held, now),
   };
 }

@@ -1,58 +1,82 @@
-/** `settle` and `release` by an id: end a hold from whatever process. */
+/** `settle` and `release` by an id: end a hold from whatever process, all that its call has made. */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { validateCount } from "../../../core/count.js";
+import { holdOf } from "../../../core/rows/hold.js";
+import { isForgotten } from "../../../core/rows/marker.js";
 import { rowKey } from "../../store/store.js";
 import type { Context } from "../context.js";
-import { type Claim, ClaimDecision } from "../draft.js";
+import { type Claim, ClaimDecision, type Draft } from "../draft.js";
+import type { PlanOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
+import type { Marker } from "../markers.js";
 import { reportEnd } from "./report-end.js";
-import { endingOf, isMissing, type Usage, warnOf } from "../reported-use.js";
+import { endingOf, isMissing, type Usage, type UsageByName, warnOf } from "../reported-use.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import { type EndedHold, endHold, type Ending, type HeldLimit, rowsToEnd } from "./end-hold.js";
 import {
+  type HeldBucket,
   type HoldOptions,
   type NotHeld,
   type ReleaseResult,
   type SettledHold,
   unheld,
 } from "./hold-options.js";
+import { tryAgain } from "./try-again.js";
 
-const HOLD_OPTIONS = namesOf<HoldOptions>({ key: true, config: true, once: true });
+const HOLD_OPTIONS = namesOf<HoldOptions & PlanOptions>({
+  key: true,
+  plan: true,
+  config: true,
+  once: true,
+});
+const BUCKET = namesOf<HeldBucket & PlanOptions>({
+  name: true,
+  key: true,
+  plan: true,
+  config: true,
+});
+
+/** Where tokens are held: one limit, or all of those that the call took them from, in their order. */
+export type HeldNames = string | readonly (string | (HeldBucket & PlanOptions))[];
 
 /**
- * @param names one limit, or those of a call of `limitFirst`, in their order.
- * @param actual of all of them together. Where it is missing or NaN, as a provider may report it, the
- * hold is settled as it was estimated.
+ * @param actual of `limitFirst`, of all limits together; of `limitAll`, of each of them, or counts by their
+ * names. Where it is missing or NaN, as a provider may report it, the hold is settled as it was estimated.
  */
 export async function settleHold(
   context: Context,
-  names: string | readonly string[],
+  names: HeldNames,
   options: HoldOptions,
-  actual: Usage,
+  actual: Usage | UsageByName,
 ): Promise<SettledHold> {
-  if (!isMissing(actual)) validateCount(actual);
   const holds = heldLimits(context, names, options, "settle()");
-  if (isMissing(actual)) warnOf(context, holds[0]!.limit.name, actual);
-  const ended = await endHolds(context, holds, endingOf(actual));
+  const counts = countsOf(holds, actual);
+  for (const [i, count] of counts.entries()) {
+    if (!isMissing(count)) validateCount(count);
+    else warnOf(context, holds[i]!.limit.name, count);
+  }
+  const ended = await endAll(context, holds, counts.map(endingOf), hasNames(actual));
   if (!ended.ok) return { settled: false, reason: ended.reason };
   return { settled: true, count: ended.count, value: ended.value };
 }
 
 export async function releaseHold(
   context: Context,
-  names: string | readonly string[],
+  names: HeldNames,
   options: HoldOptions,
 ): Promise<ReleaseResult> {
-  const all: Ending = { kind: "give back", count: Infinity };
-  const ended = await endHolds(context, heldLimits(context, names, options, "release()"), all);
+  const holds = heldLimits(context, names, options, "release()");
+  const ended = await endAll(context, holds, holds.map(allBack), false);
   if (!ended.ok) return { released: false, reason: ended.reason };
   return { released: true, count: ended.count, value: ended.value };
 }
 
+const allBack = (): Ending => ({ kind: "give back", count: Infinity });
+
 function heldLimits(
-  { resolve, markerFor }: Context,
-  names: string | readonly string[],
-  options: HoldOptions,
+  { resolve, plans, markerFor }: Context,
+  names: HeldNames,
+  options: HoldOptions & PlanOptions,
   of: string,
 ): HeldLimit[] {
   rejectUnknownOptions(options, HOLD_OPTIONS, of);
@@ -62,23 +86,74 @@ function heldLimits(
   }
   const all = typeof names === "string" ? [names] : names;
   if (all.length === 0) throw new RateLimitConfigError("names", names, "at least one limit");
-  return all.map((name) => {
+  const holds = all.map((item): HeldLimit => {
+    const { name, ...own } = typeof item === "string" ? { name: item } : item;
+    if (typeof item !== "string") rejectUnknownOptions(item, BUCKET, `a name of ${of}`);
     // A hold can also be ended while an override exempts or blocks its key.
-    const limit = beneathAnswer(resolve(name, bucket));
+    // Of several limits, those without plans, such as credits, have not the plan of the others.
+    const plan = own.plan ?? (plans.has(name) ? bucket.plan : undefined);
+    const limit = beneathAnswer(resolve(name, { ...bucket, ...own, plan }, false));
     if (limit.held === undefined) throw unheld(name, once);
     return { limit, marker: markerFor(limit, once) };
   });
+  // A call that takes twice from a bucket has one hold there.
+  const byRow = new Map(holds.map((each) => [rowKey(each.marker.hold!), each]));
+  return [...byRow.values()];
 }
 
-/** Ends the holds of one id in one decision. */
-export async function endHolds(
+function hasNames(actual: Usage | UsageByName): actual is UsageByName {
+  return typeof actual === "object" && actual !== null;
+}
+
+/** What each hold is settled by. */
+function countsOf(holds: readonly HeldLimit[], actual: Usage | UsageByName): readonly Usage[] {
+  if (!hasNames(actual)) return holds.map(() => actual);
+  const names = holds.map(({ limit }) => limit.name);
+  const other = Object.keys(actual).find((name) => !names.includes(name));
+  if (other === undefined) return names.map((name) => actual[name]);
+  const message = `settle() got a count of ${describe(other)}, which is none of the names before it`;
+  throw new RateLimitInputError("name", message);
+}
+
+/** Ends the holds that their call has made, all or none, by names that a caller has given. */
+async function endAll(
+  context: Context,
+  holds: readonly HeldLimit[],
+  endings: readonly Ending[],
+  isByName: boolean,
+): Promise<EndedHold> {
+  const claim = endClaim(holds, endings);
+  let problem: string | undefined;
+  const checked: typeof claim = {
+    rows: claim.rows,
+    attempt(draft, now) {
+      problem = problemOf(draft, holds, isByName, now);
+      return problem === undefined ? claim.attempt(draft, now) : [];
+    },
+  };
+  const ended = await end(context, holds, checked);
+  if (problem !== undefined) throw new RateLimitInputError("name", problem);
+  return ended;
+}
+
+/** Ends the holds of a result in one decision. Of a call with several results, that may be some of them. */
+export function endHolds(
   context: Context,
   holds: readonly HeldLimit[],
   ending: Ending,
 ): Promise<EndedHold> {
+  const endings = holds.map(() => ending);
+  return end(context, holds, endClaim(holds, endings));
+}
+
+async function end(
+  context: Context,
+  holds: readonly HeldLimit[],
+  claim: Claim<readonly EndedHold[]>,
+): Promise<EndedHold> {
   const { apply, environment, onChange, endLeases } = context;
-  const decision = new ClaimDecision(endClaim(holds, ending), environment.clock);
-  const [ended] = (await apply([decision])) as [readonly EndedHold[]];
+  const decision = new ClaimDecision(claim, environment.clock);
+  const [ended] = (await tryAgain(context, () => apply([decision]))) as [readonly EndedHold[]];
   if (decision.isChange) {
     for (const { limit } of holds) {
       // What was remembered of the row is older than what came back.
@@ -90,24 +165,66 @@ export async function endHolds(
   return together(ended);
 }
 
-/** What was used beyond the estimate is charged to the first. What was not comes back from the last. */
-function endClaim(holds: readonly HeldLimit[], ending: Ending): Claim<readonly EndedHold[]> {
+/**
+ * Why the holds of an id cannot be ended by these names. To end some of them only would leave the others
+ * to lapse, and to settle a share by the whole use would charge it twice.
+ */
+function problemOf(
+  draft: Draft,
+  holds: readonly HeldLimit[],
+  isByName: boolean,
+  now: number,
+): string | undefined {
+  const open = holds.flatMap(({ marker }) => {
+    const state = draft.read(marker.hold!);
+    return state === null ? [] : [holdOf(state)];
+  });
+  const made = Math.max(0, ...open.map((hold) => hold.made));
+  const named = holds.filter(({ marker }) => isKnown(draft, marker, now)).length;
+  if (named < made) {
+    return (
+      `the hold of this id is of ${made} limits, and only ${named} of them ` +
+      `${named === 1 ? "was" : "were"} named: name all of them, each with its key where they differ, ` +
+      "such as [{ name, key }, { name, key: other }]"
+    );
+  }
+  if (!isByName || !open.some(({ isShare }) => isShare)) return undefined;
+  return "the limits of limitFirst pay for one count together, so settle() needs it whole: give it as a number";
+}
+
+/** Whether a call has taken tokens under the id, and held them or not. */
+function isKnown(draft: Draft, marker: Marker, now: number): boolean {
+  if (draft.read(marker.hold!) !== null) return true;
+  const mark = draft.read(marker.row);
+  return mark !== null && !isForgotten(mark, marker.onceFor, now);
+}
+
+/**
+ * Each hold is ended by its own ending. Shares of one count have one ending: what was used beyond the
+ * estimate is charged to the first, and what was not comes back from the last.
+ */
+function endClaim(
+  holds: readonly HeldLimit[],
+  endings: readonly Ending[],
+): Claim<readonly EndedHold[]> {
   const rows = new Map(holds.flatMap(rowsToEnd).map((row) => [rowKey(row), row]));
   return {
     rows: [...rows.values()],
     attempt(draft, now) {
-      if (holds.length === 1) return [endHold(draft, holds[0]!, ending, now)];
-      const counts = holds.map((each) => countOf(endHold(draft.fork(), each, NOTHING_BACK, now)));
-      const total = counts.reduce((sum, count) => sum + count, 0);
-      let back = ending.kind === "settle" ? total - ending.actual : backOf(ending);
+      const found = holds.map((each) => endHold(draft.fork(), each, NOTHING_BACK, now));
+      const shares = found.map((each) => (each.ok && each.isShare ? each.count : 0));
+      const total = shares.reduce((sum, count) => sum + count, 0);
+      const ending = endings[shares.findIndex(isHeld)];
+      let back = ending?.kind === "settle" ? total - ending.actual : backOf(ending);
       const more = Math.max(0, -back);
       return holds
-        .map((each, i) => ({ each, held: counts[i]!, isFirst: i === counts.findIndex(isHeld) }))
+        .map((each, i) => ({ each, i, share: shares[i]! }))
         .toReversed()
-        .map(({ each, held, isFirst }) => {
-          const own = Math.min(held, Math.max(0, back));
+        .map(({ each, i, share }) => {
+          if (share === 0) return endHold(draft, each, endings[i]!, now);
+          const own = Math.min(share, Math.max(0, back));
           back -= own;
-          const actual = held - own + (isFirst ? more : 0);
+          const actual = share - own + (i === shares.findIndex(isHeld) ? more : 0);
           return endHold(draft, each, { kind: "settle", actual }, now);
         })
         .toReversed();
@@ -117,8 +234,7 @@ function endClaim(holds: readonly HeldLimit[], ending: Ending): Claim<readonly E
 
 const NOTHING_BACK: Ending = { kind: "give back", count: 0 };
 const isHeld = (count: number): boolean => count > 0;
-const backOf = (ending: Ending): number => (ending.kind === "give back" ? ending.count : 0);
-const countOf = (ended: EndedHold): number => (ended.ok ? ended.count : 0);
+const backOf = (ending?: Ending): number => (ending?.kind === "give back" ? ending.count : 0);
 
 function together(ended: readonly EndedHold[]): EndedHold {
   const found = ended.filter((each) => each.ok);
@@ -127,6 +243,8 @@ function together(ended: readonly EndedHold[]): EndedHold {
     const reasons = ended.map((each) => (each as { reason: NotHeld }).reason);
     return { ok: false, reason: reasons.find((reason) => reason !== "unknown") ?? "unknown" };
   }
-  const sumOf = (of: "count" | "used") => found.reduce((sum, each) => sum + each[of], 0);
+  if (!first.isShare) return first;
+  const sumOf = (of: "count" | "used") =>
+    found.reduce((sum, each) => sum + (each.isShare ? each[of] : 0), 0);
   return { ...first, count: sumOf("count"), used: sumOf("used") };
 }

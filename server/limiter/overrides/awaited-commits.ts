@@ -3,8 +3,8 @@
  * is seen there. The limiter is not told of their commit, so it looks for it.
  */
 import { bucketId } from "../../../core/bucket-id.js";
-import type { OverrideRow } from "../../store/override-table.js";
-import type { OverrideChange } from "./change-override.js";
+import { isSameOverride, type OverrideRow } from "../../store/override-table.js";
+import type { OverrideChange } from "./override-change.js";
 
 /** For how long a commit is looked for, ms. What was rolled back is never seen. */
 const AWAITED_FOR = 5000;
@@ -41,18 +41,12 @@ export class AwaitedCommits {
     this.#awaited = [...others, { tx, id, row, until, seen }];
   }
 
-  /** @param rows the table, as all can see it. */
-  look(rows: readonly OverrideRow[]): void {
+  /** @param rowOf the table, as all can see it. */
+  look(rowOf: (id: string) => OverrideRow | undefined): void {
     if (this.#awaited.length === 0) return;
-    const byId = new Map(rows.map((row) => [bucketId(row.name, row.key), row]));
-    const isThere = ({ id, row }: Awaited) => isSame(byId.get(id), row);
+    const isThere = ({ id, row }: Awaited) => isSameOverride(rowOf(id), row);
     const committed = this.#awaited.filter(isThere);
     this.#awaited = this.#awaited.filter((awaited) => !committed.includes(awaited));
     for (const { seen } of committed) seen();
   }
-}
-
-function isSame(a: OverrideRow | undefined, b: OverrideRow | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a.rule === b.rule && a.until === b.until && a.setAt === b.setAt;
 }

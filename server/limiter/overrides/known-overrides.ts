@@ -1,40 +1,37 @@
 /**
- * The overrides that this process knows: the whole table, in memory. It is read when a call needs it
- * and it is older than `overridesFor`. Under steady load it is read again before that, beside the
+ * The overrides that this process knows: the whole table, in memory. What has changed is read when a call
+ * needs it and it is older than `overridesFor`. Under steady load it is read again before that, beside the
  * calls, so that none of them waits. News from the channel make it old at once.
  */
 import type { ChangeChannel } from "../../changes/change-channel.js";
 import type { RateLimitLogger } from "../../report/logger.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
-import type { OverrideRow, OverrideTable } from "../../store/override-table.js";
-import type { Call } from "../../store/store.js";
+import type { OverrideRow } from "../../store/override-table.js";
 import { startTimer } from "../../timers/timer.js";
+import { ListenWhileUsed } from "../../changes/listen-while-used.js";
 import { OVERRIDES_DIGEST } from "../../changes/overrides-digest.js";
 import { AwaitedCommits } from "./awaited-commits.js";
-import type { OverrideChange } from "./change-override.js";
-import { overrideOf } from "./override-rule.js";
+import type { OverrideChange } from "./override-change.js";
 import type { RateLimitOverride } from "./override-types.js";
-import { type KnownOverride, overridesByName, type OverridesOfLimit } from "./overrides-by-name.js";
+import type { OverridesOfLimit } from "./overrides-by-name.js";
+import { OverrideReader, type ReadOverridesOptions } from "./read-overrides.js";
 
 /** The part of `overridesFor` after which the table is read beside the calls. */
 const REFRESH_AT = 1 / 2;
-/** How often a process that listens to a channel looks whether it still has to, ms. */
-const SWEEP = 60_000;
 /** How long the first pause is after which a commit is looked for, ms. Each next one is twice as long. */
 const FIRST_LOOK = 20;
 
-export interface KnownOverridesOptions {
-  table: OverrideTable;
+export interface KnownOverridesOptions extends ReadOverridesOptions {
   /** How old the table may be, ms. */
   overridesFor: number;
   channel: ChangeChannel | undefined;
   logger: RateLimitLogger;
-  /** Bounds one round trip. */
-  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
 }
 
 export class KnownOverrides {
-  private byName = new Map<string, OverridesOfLimit>();
+  private readonly reader: OverrideReader;
+  /** What this process has written since the last read began, which may not have seen it. */
+  private own: { at: number; change: OverrideChange }[] = [];
   /** When the last read began, by the monotonic clock, ms. */
   private readAt = -Infinity;
   /** How often the table has changed, as far as this process was told. */
@@ -42,14 +39,23 @@ export class KnownOverrides {
   /** The value of `news` when the last read began. */
   private newsRead = 0;
   private reading: Promise<void> | undefined;
-  private isUsed = false;
-  private unsubscribe: (() => void) | undefined;
+  private readonly listening: ListenWhileUsed;
   private hasWarned = false;
   private readonly awaited = new AwaitedCommits();
   private isLooking = false;
   private readonly sharesReads = !requestsOwnIo();
 
-  constructor(private readonly options: KnownOverridesOptions) {}
+  constructor(private readonly options: KnownOverridesOptions) {
+    this.reader = new OverrideReader(options, (row) => this.warn(row));
+    this.listening = new ListenWhileUsed({
+      channel: options.channel,
+      heard: (digest) => {
+        if (digest === OVERRIDES_DIGEST) this.changed();
+      },
+      // So the next call reads the table.
+      ended: () => this.changed(),
+    });
+  }
 
   /**
    * What a call has to wait for; `undefined` for nothing.
@@ -57,7 +63,7 @@ export class KnownOverrides {
    * @param readWithin reads the table by the connection of the call's transaction.
    */
   fresh(readWithin?: () => Promise<OverrideRow[]>): Promise<void> | undefined {
-    this.isUsed = true;
+    this.listening.used();
     const { overridesFor } = this.options;
     // It may have been committed meanwhile.
     if (this.awaited.isAny) this.changed();
@@ -83,7 +89,7 @@ export class KnownOverrides {
   private async useWithin(readWithin: () => Promise<OverrideRow[]>): Promise<void> {
     const { readAt } = this;
     const rows = await readWithin();
-    if (this.readAt === readAt) this.use(rows);
+    if (this.readAt === readAt) this.reader.use(rows);
     // So that later calls need not read it within their transactions.
     if (this.sharesReads) this.read().catch(() => {});
   }
@@ -121,53 +127,46 @@ export class KnownOverrides {
 
   /** The overrides of a limit; `undefined` if it has none, or has not had one for a while. */
   of(name: string): OverridesOfLimit | undefined {
-    return this.byName.get(name);
+    return this.reader.copy.of(name);
+  }
+
+  /** This process has changed the table, and obeys at once. */
+  wrote(change: OverrideChange): void {
+    this.own.push({ at: performance.now(), change });
+    this.obey(change);
+  }
+
+  private obey({ id, row }: OverrideChange): void {
+    if (row === undefined) this.reader.copy.delete(id);
+    else this.reader.copy.put(row);
   }
 
   /** All overrides of a limit. */
   *ofName(name: string): Generator<RateLimitOverride, void, undefined> {
-    const found = this.byName.get(name);
+    const found = this.of(name);
     if (found === undefined) return;
     if (found.all !== undefined) yield found.all.override;
     for (const { override } of found.byKey.values()) yield override;
   }
 
   private read(): Promise<void> {
-    this.listen();
+    this.listening.listen();
     if (!this.sharesReads) return this.readTable();
     this.reading ??= this.readTable().finally(() => (this.reading = undefined));
     return this.reading;
   }
 
   private async readTable(): Promise<void> {
-    const { table, bound } = this.options;
     const { news } = this;
     const sentAt = performance.now();
-    const rows = await bound((call) => table.read(call));
+    const copy = await this.reader.read();
     // Where reads are not shared, an earlier one may be answered later.
     if (sentAt < this.readAt) return;
-    this.use(rows);
+    this.own = this.own.filter(({ at }) => at >= sentAt);
+    for (const { change } of this.own) this.obey(change);
     this.readAt = sentAt;
     this.newsRead = news;
-    this.awaited.look(rows);
-  }
-
-  private use(rows: readonly OverrideRow[]): void {
-    this.byName = overridesByName(rows, (row) => {
-      const override = overrideOf(row);
-      if (override === undefined) this.warn(row);
-      return override && this.known(row, override);
-    });
-  }
-
-  /** The same object as before, if nothing has changed: it has what was resolved by it. */
-  private known({ name, key }: OverrideRow, override: RateLimitOverride): KnownOverride {
-    const before = this.byName.get(name);
-    const known = key === "" ? before?.all : before?.byKey.get(key);
-    if (known !== undefined && JSON.stringify(known.override) === JSON.stringify(override)) {
-      return known;
-    }
-    return { override, resolved: new WeakMap() };
+    this.awaited.look((id) => copy.row(id));
   }
 
   private warn({ name }: OverrideRow): void {
@@ -177,28 +176,5 @@ export class KnownOverrides {
       `trpc-rate-limit: an override of "${name}" in the table is not valid, and is left out; set or ` +
         "clear it anew. A newer version of this package may have written it. This is reported once.",
     );
-  }
-
-  /** Listens while calls need the overrides, because a listener keeps a connection open. */
-  private listen(): void {
-    const { channel } = this.options;
-    if (channel === undefined || this.unsubscribe !== undefined) return;
-    this.unsubscribe = channel.subscribe((digest) => {
-      if (digest === OVERRIDES_DIGEST) this.changed();
-    });
-    this.sweepLater();
-  }
-
-  private sweepLater(): void {
-    const sweep = () => {
-      if (this.isUsed) return this.sweepLater();
-      this.unsubscribe?.();
-      this.unsubscribe = undefined;
-      // What is told from now on is not heard, so the next call reads the table.
-      this.changed();
-    };
-    this.isUsed = false;
-    // It does not keep the process alive.
-    startTimer(sweep, SWEEP).unref();
   }
 }

@@ -2,14 +2,15 @@
 import type { Bucket } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { ChangeChannel } from "../../changes/change-channel.js";
-import type { KeyOptions } from "../call-options.js";
+import type { KeyOptions, PlanOptions } from "../call-options.js";
+import type { PlanTable } from "../plans/plan-table.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { unsupported } from "../unsupported.js";
 import type { RateLimitLogger } from "../../report/logger.js";
 import type { OverrideTable } from "../../store/override-table.js";
-import type { Call, RateLimitStore, RowId } from "../../store/store.js";
+import type { Call, RateLimitStore } from "../../store/store.js";
 import { KnownOverrides } from "./known-overrides.js";
-import { createOverrideLimit, ruleConfig } from "./override-limit.js";
+import { createOverrideLimit, ruleEntry } from "./override-limit.js";
 import {
   createOverrideOperations,
   forgetOverrides,
@@ -25,15 +26,14 @@ const DEFAULT_OVERRIDES_FOR = 10_000;
 export interface OpenOverridesOptions {
   store: RateLimitStore;
   configs: ReadonlyMap<string, Bucket>;
+  plans: PlanTable;
   clock(): number;
   rememberDenials: number;
   channel: ChangeChannel | undefined;
   logger: RateLimitLogger;
-  resolve(name: string, options: KeyOptions): ResolvedLimit;
+  resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
   bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
   published(): void;
-  /** What this process holds of a row ends: blocks, and denials that it remembers. */
-  rowChanged(row: RowId): void;
 }
 
 /**
@@ -77,8 +77,8 @@ export class Overriding {
     return createOverrideOperations({ ...this.#options, resolve }, this.#access);
   }
 
-  resolve(name: string, of: KeyOptions): ResolvedLimit {
-    return this.applied(this.#options.resolve(name, of), of.config);
+  resolve(name: string, of: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit {
+    return this.applied(this.#options.resolve(name, of, needsPlan), of);
   }
 
   /** What a call has to wait for, or a transaction that begins now: it may hold the only connection. */
@@ -90,10 +90,9 @@ export class Overriding {
   transaction() {
     const writing = new Set<unknown>();
     return {
-      inside: (joined: Omit<OverridesJoined, "locksFirst">): OverridesInside =>
+      inside: (joined: OverridesJoined): OverridesInside =>
         this.#inside({
           ...joined,
-          locksFirst: false,
           changed: (change) => {
             writing.add(joined.tx);
             this.#writing.add(joined.tx);
@@ -112,11 +111,9 @@ export class Overriding {
 
   /** Inside a transaction of the caller's own, whose end is not told. */
   using(joined: Pick<OverridesJoined, "tx" | "store">): OverridesInside {
-    const { rowChanged, published } = this.#options;
+    const { published } = this.#options;
     return this.#inside({
       ...joined,
-      locksFirst: true,
-      rowChanged,
       changed: (change) => this.#known.awaitCommit(joined.tx, change, published),
     });
   }
@@ -150,9 +147,15 @@ export class Overriding {
     const all = new Map<string, readonly Bucket[]>();
     for (const [name, given] of byName) {
       const made = new Map(given.map((config) => [JSON.stringify(config), config]));
+      const seen = new Set<string>();
       const apply = (override: RateLimitOverride, bases: readonly Bucket[]) => {
+        const { key, config: own, times } = override;
+        const rule = JSON.stringify([key === undefined, own, times]);
+        // Many keys have the same rule. Blocks and exemptions make no config, and those of plans are there.
+        if ((own ?? times) === undefined || seen.has(rule)) return;
+        seen.add(rule);
         for (const config of bases) {
-          const other = workingConfig(this.#options.configs, name, override, config);
+          const other = workingConfig(this.#options, name, override, config);
           if (other !== undefined) made.set(JSON.stringify(other), other);
         }
       };
@@ -205,9 +208,10 @@ function validate(overrides: unknown, overridesFor: unknown): void {
 }
 
 /** `undefined` where a rule and a config do not go together: no call is charged by them. */
-function workingConfig(...args: Parameters<typeof ruleConfig>): Bucket | undefined {
+function workingConfig(...args: Parameters<typeof ruleEntry>): Bucket | undefined {
   try {
-    return ruleConfig(...args);
+    const entry = ruleEntry(...args);
+    return typeof entry === "string" ? undefined : entry;
   } catch {
     return undefined;
   }

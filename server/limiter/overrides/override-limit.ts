@@ -1,8 +1,9 @@
 /** Applies overrides to a limit that was resolved without them. */
-import { capacityOf, longestPeriod, type Bucket } from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
+import type { RateLimitConfig } from "../../../core/limit-config.js";
+import type { PlanEntry, PlanTable } from "../plans/plan-table.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "../resolve-limit.js";
-import { rowId } from "../../store/store.js";
-import type { FixedRow } from "../answers/overridden.js";
+import { blocked, unlimited } from "./answered-limit.js";
 import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "./override-types.js";
 import type { KnownOverride, OverridesOfLimit } from "./overrides-by-name.js";
@@ -11,43 +12,52 @@ export interface OverrideLimitOptions {
   /** The overrides of a limit; `undefined` if it has none, or has not had one for a while. */
   known: { of(name: string): OverridesOfLimit | undefined };
   configs: ReadonlyMap<string, Bucket>;
+  plans: PlanTable;
   clock(): number;
   /** Of limits that do not set it, ms. */
   rememberDenials: number;
+}
+
+/** What a call says of its config. */
+export interface AppliedTo {
+  plan?: string | undefined;
+  config?: Bucket | RateLimitConfig | undefined;
 }
 
 /**
  * @returns a function that applies the overrides in force. The one of the key comes before the call's
  * own config, and that one before the override of all keys.
  */
-export function createOverrideLimit({
-  known,
-  configs,
-  clock,
-  rememberDenials,
-}: OverrideLimitOptions): (plain: ResolvedLimit, inline: Bucket | undefined) => ResolvedLimit {
+export function createOverrideLimit(
+  options: OverrideLimitOptions,
+): (plain: ResolvedLimit, of: AppliedTo) => ResolvedLimit {
+  const { known, configs, plans, clock, rememberDenials } = options;
+
   function resolved(
     { override, resolved: cache }: KnownOverride,
     beneath: ResolvedLimit,
-    given: Bucket,
+    given: Bucket | undefined,
   ): ResolvedLimit {
     let limit = cache.get(beneath);
     if (limit !== undefined) return limit;
-    if (override.blocked) limit = blocked(beneath, override.until, override.setAt);
-    else if (override.unlimited) limit = unlimited(beneath);
+    const { until, setAt } = override;
+    const entry = ruleEntry(options, beneath.name, override, given);
+    const plan = override.plan ?? (override.config === undefined ? beneath.plan : undefined);
+    if (override.blocked || entry === "none") limit = blocked(beneath, until, setAt);
+    else if (override.unlimited || entry === "unlimited") limit = unlimited(beneath);
+    else if (entry === undefined) limit = beneath;
     else {
       const { name, key, rows } = beneath;
-      const config = ruleConfig(configs, name, override, given);
       const storedKey = rows[0].key === "" ? undefined : rows[0].key;
-      limit = resolveLimit(name, key, storedKey, config, rememberDenials);
+      limit = resolveLimit(name, key, storedKey, entry, rememberDenials);
       Object.freeze(limit.config);
     }
-    limit = { ...limit, override };
+    limit = { ...limit, override, plan };
     cache.set(beneath, limit);
     return limit;
   }
 
-  return (plain, inline) => {
+  return (plain, { plan, config: inline }) => {
     const { name, rows } = plain;
     const found = known.of(name);
     if (found === undefined) return plain;
@@ -55,29 +65,37 @@ export function createOverrideLimit({
     const key = inForce(found.byKey.get(rows[0].key), now);
     const all = inline === undefined ? inForce(found.all, now) : undefined;
     if (key === undefined && all === undefined) return plain;
-    let given = configOf(configs, name, inline);
+    const own = plan === undefined ? configOf(configs, name, inline) : plans.entry(name, plan);
+    let given = bucketOf(own);
     // What a key has so many times, it has of the override of all keys.
     const isBase = all !== undefined && (key === undefined || hasConfig(all.override));
     const base = isBase ? resolved(all, plain, given) : plain;
     if (key === undefined) return base;
-    if (isBase) given = ruleConfig(configs, name, all.override, given);
+    if (isBase) given = bucketOf(ruleEntry(options, name, all.override, given));
     return resolved(key, base, given);
   };
 }
 
 /**
- * The config that a rule makes of the one that counts without it.
+ * What a rule makes of the config that counts without it.
  *
+ * @param given `undefined` for a plan that has no config, because it answers every call.
  * @throws RateLimitConfigError where that cannot work.
  */
-export function ruleConfig(
-  configs: ReadonlyMap<string, Bucket>,
+export function ruleEntry(
+  { configs, plans }: Pick<OverrideLimitOptions, "configs" | "plans">,
   name: string,
   rule: OverrideRule,
-  given: Bucket,
-): Bucket {
+  given: Bucket | undefined,
+): Bucket | "unlimited" | "none" | undefined {
+  if (rule.plan !== undefined) return plans.entry(name, rule.plan) as Bucket | "unlimited" | "none";
   if (rule.config !== undefined) return configOf(configs, name, rule.config);
-  return rule.times === undefined ? given : checkedTimes(given, rule.times, name);
+  if (rule.times === undefined || given === undefined) return given;
+  return checkedTimes(given, rule.times, name);
+}
+
+function bucketOf(entry: PlanEntry | Bucket | undefined): Bucket | undefined {
+  return typeof entry === "string" ? undefined : (entry as Bucket | undefined);
 }
 
 function inForce(known: KnownOverride | undefined, now: number): KnownOverride | undefined {
@@ -85,57 +103,6 @@ function inForce(known: KnownOverride | undefined, now: number): KnownOverride |
   return now < until ? known : undefined;
 }
 
-function hasConfig({ config, times }: OverrideRule): boolean {
-  return config !== undefined || times !== undefined;
-}
-
-/** A limit without rows in the store. */
-function withoutRows(
-  beneath: ResolvedLimit,
-  config: Bucket,
-  held: FixedRow["held"],
-): Omit<ResolvedLimit, "answer"> {
-  const { name, rows } = beneath;
-  // No row of a limit has such a shard, so nothing takes it for one.
-  const row: FixedRow = { ...rowId(name, rows[0].key, -1, config), held };
-  return {
-    ...beneath,
-    config: Object.freeze(config),
-    part: config,
-    floor: 0,
-    isPlain: false,
-    failsOpen: false,
-    rememberFor: 0,
-    via: "row",
-    counted: undefined,
-    held: undefined,
-    lease: undefined,
-    seen: [],
-    rows: [row],
-  };
-}
-
-/** A page shows it as it shows a shadow: full, and never withheld. */
-function unlimited(beneath: ResolvedLimit): ResolvedLimit {
-  const { shards: _, blockFor: __, afterBlock: ___, ...whole } = beneath.config;
-  const config = { ...whole, shadow: true } as Bucket;
-  const answer = { kind: "unlimited", until: undefined, beneath } as const;
-  return { ...withoutRows(beneath, config, null), answer };
-}
-
-/** A page sees a bucket that is empty, and that a window fills when the override ends. */
-function blocked(beneath: ResolvedLimit, until: number | undefined, setAt: number): ResolvedLimit {
-  const capacity = capacityOf(beneath.config);
-  const config: Bucket = {
-    kind: "fixed window",
-    // A page takes no rate of 0, as credits have it.
-    rate: capacity || beneath.config.rate || 1,
-    // `starts` stand in for it. A page needs a number all the same.
-    period: longestPeriod(beneath.config),
-    capacity,
-    maxReserved: 0,
-    starts: until === undefined ? [] : [until],
-  };
-  const answer = { kind: "blocked", until, beneath } as const;
-  return { ...withoutRows(beneath, config, { value: 0, ts: setAt }), answer };
+function hasConfig({ plan, config, times }: OverrideRule): boolean {
+  return plan !== undefined || config !== undefined || times !== undefined;
 }

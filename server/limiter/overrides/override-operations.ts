@@ -1,17 +1,15 @@
 /** `limiter.overrides`: sets, reads and clears what the table says. */
 import { MAX_RETRY_AFTER } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type { KeyOptions } from "../call-options.js";
+import type { KeyOptions, PlanOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
-import type { OverrideRow } from "../../store/override-table.js";
-import type { Call } from "../../store/store.js";
-import {
-  changeOverride,
-  type ChangeOverrideOptions,
-  type OverrideChange,
-} from "./change-override.js";
+import type { OverrideRow, OverrideTable } from "../../store/override-table.js";
+import { type Call, expiredError } from "../../store/store.js";
 import type { KnownOverrides } from "./known-overrides.js";
+import { type OverrideChange, setNow } from "./override-change.js";
+import type { OverrideLimitOptions } from "./override-limit.js";
+import { overridePages } from "./read-overrides.js";
 import { overrideOf, ruleText, validateRule, validateUntil } from "./override-rule.js";
 import type {
   OverrideKeyOptions,
@@ -24,6 +22,7 @@ const KEY = namesOf<OverrideKeyOptions>({ key: true });
 const SET = namesOf<SetOverrideOptions>({
   key: true,
   until: true,
+  plan: true,
   config: true,
   times: true,
   unlimited: true,
@@ -32,101 +31,118 @@ const SET = namesOf<SetOverrideOptions>({
 
 /** The table, as the operations need it: by itself, or inside a transaction. */
 export interface OverrideAccess {
-  read(): Promise<OverrideRow[]>;
+  /** All rows, a page at a time. */
+  pages(): AsyncIterable<readonly OverrideRow[]>;
+  /** The row of a key, or of all keys, and others. */
+  readOf(of: Pick<OverrideRow, "name" | "key">): Promise<OverrideRow[]>;
   /** Resolves with whether the override is there now, or was there before it ended. */
   change(change: OverrideChange): Promise<boolean>;
 }
 
 export interface OverrideOperationsOptions extends Pick<
-  ChangeOverrideOptions,
-  "configs" | "clock"
+  OverrideLimitOptions,
+  "configs" | "plans" | "clock"
 > {
   /** Resolves a name and a key without overrides. Throws where they are not valid. */
-  resolve(name: string, options: KeyOptions): ResolvedLimit;
+  resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
 }
 
 export function createOverrideOperations(
   options: OverrideOperationsOptions,
   access: OverrideAccess,
 ): RateLimitOverrides {
-  const { configs, clock, resolve } = options;
+  const { configs, plans, clock, resolve } = options;
 
   /** `{ key: undefined }` throws: it would be about all keys. */
   function plainOf(name: string, of: OverrideKeyOptions): ResolvedLimit {
-    return resolve(name, "key" in of ? { key: of.key } : {});
+    return resolve(name, "key" in of ? { key: of.key } : {}, false);
   }
 
   return {
-    async set(name, of) {
+    async set(names, of) {
       rejectUnknownOptions(of, SET, "overrides.set()");
-      const plain = plainOf(name, of);
-      const { key } = plain.rows[0];
-      const now = clock();
-      validateUntil(of.until, now);
-      const rule = ruleText(validateRule(of, configs.get(name)!, name));
-      // Later ones would be written with an exponent, which not every store reads.
-      const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
-      const row = { name, key, rule, until, setAt: now };
-      await access.change({ plain, id: row, row });
+      const rows = (typeof names === "string" ? [names] : names).map((name): OverrideRow => {
+        const { key } = plainOf(name, of).rows[0];
+        const now = clock();
+        validateUntil(of.until, now);
+        const rule = ruleText(validateRule(of, configs.get(name)!, name, plans));
+        // Later ones would be written with an exponent, which not every store reads.
+        const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
+        return { name, key, rule, until, setAt: now };
+      });
+      for (const row of rows) await access.change({ id: row, row });
     },
     async get(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.get()");
-      const key = plainOf(name, of).rows[0].key || undefined;
-      return (await read(options, access, name)).find((override) => override.key === key);
+      const { key } = plainOf(name, of).rows[0];
+      const rows = await access.readOf({ name, key });
+      return inForce(options, rows, name).find((override) => (override.key ?? "") === key);
     },
     async list(name) {
-      if (name !== undefined) resolve(name, {});
-      return read(options, access, name);
+      if (name !== undefined) resolve(name, {}, false);
+      const found: RateLimitOverride[] = [];
+      for await (const page of access.pages()) found.push(...inForce(options, page, name));
+      return found;
     },
     async clear(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.clear()");
-      const plain = plainOf(name, of);
-      const { key } = plain.rows[0];
-      return access.change({ plain, id: { name, key }, row: undefined });
+      const { key } = plainOf(name, of).rows[0];
+      return access.change({ id: { name, key }, row: undefined });
     },
   };
 }
 
-export interface OwnAccessOptions extends ChangeOverrideOptions {
+export interface OwnAccessOptions extends Pick<OverrideLimitOptions, "clock"> {
+  table: OverrideTable;
   known: KnownOverrides;
   bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
   /** Tells the listeners of this process and the other processes. */
   published(): void;
 }
 
-/** The table by itself: each change is a transaction of its own. */
+/** The table by itself: each change is a statement of its own. */
 export function ownAccess(options: OwnAccessOptions): OverrideAccess {
+  const { table, bound } = options;
   return {
-    read: () => options.bound((call) => options.table.read(call)),
+    pages: () => overridePages(options),
+    readOf: ({ name, key }) => bound((call) => table.readOf?.(name, key, call) ?? table.read(call)),
     change: (override) => change(options, override),
   };
 }
 
 /** This process obeys before its caller goes on. A write may have taken effect if it fails. */
 async function change(options: OwnAccessOptions, override: OverrideChange): Promise<boolean> {
-  const { known, bound, published } = options;
-  let result: boolean;
+  const { table, known, bound, published, clock } = options;
+  const { id, row } = override;
+  let isThere = true;
   try {
-    result = await bound((call) => changeOverride(options, override, call));
+    await bound(async (call) => {
+      if (row === undefined) {
+        isThere = await table.remove(id.name, id.key, call);
+        return;
+      }
+      // From its answer, this process learns the clock of the database.
+      await (table.readOf?.(id.name, id.key, call) ?? table.read(call));
+      if (call.expired) throw expiredError();
+      await table.write(setNow(row, clock), call);
+    });
   } catch (error) {
     known.changed();
     published();
     throw error;
   }
-  known.changed();
-  // If it fails, the next call reads the table.
-  await known.readAgain().catch(() => {});
+  known.wrote(override);
   published();
-  return result;
+  return isThere;
 }
 
-async function read(
+function inForce(
   { configs, clock }: OverrideOperationsOptions,
-  access: OverrideAccess,
+  rows: readonly OverrideRow[],
   name: string | undefined,
-): Promise<RateLimitOverride[]> {
+): RateLimitOverride[] {
   const now = clock();
-  return (await access.read())
+  return rows
     .filter((row) => (name === undefined ? configs.has(row.name) : row.name === name))
     .flatMap((row) => overrideOf(row) ?? [])
     .filter(({ until = Infinity }) => now < until);
@@ -142,7 +158,10 @@ export async function forgetOverrides(
   }: Pick<OwnAccessOptions, "table" | "known" | "bound" | "published">,
   storedKey: string,
 ): Promise<number> {
-  const rows = (await bound((call) => table.read(call))).filter(({ key }) => key === storedKey);
+  const rows: OverrideRow[] = [];
+  for await (const page of overridePages({ table, bound })) {
+    rows.push(...page.filter(({ key }) => key === storedKey));
+  }
   let removed = 0;
   try {
     for (const { name, key } of rows) {

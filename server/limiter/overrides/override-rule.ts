@@ -4,15 +4,21 @@ import { isCredits } from "../../../core/rows/credits.js";
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { MAX_RULE, type OverrideRow } from "../../store/override-table.js";
+import type { PlanTable } from "../plans/plan-table.js";
 import type { OverrideRule, RateLimitOverride } from "./override-types.js";
 
-const KINDS = ["config", "times", "unlimited", "blocked"] as const;
+const KINDS = ["plan", "config", "times", "unlimited", "blocked"] as const;
 
 /**
  * @param own the config of the limit `name`.
  * @throws RateLimitConfigError quoting the option that cannot work.
  */
-export function validateRule(given: object, own: Bucket, name: string): OverrideRule {
+export function validateRule(
+  given: object,
+  own: Bucket,
+  name: string,
+  plans: PlanTable,
+): OverrideRule {
   const options = given as Record<string, unknown>;
   const set = KINDS.filter((kind) => options[kind] !== undefined);
   const [kind] = set;
@@ -23,7 +29,9 @@ export function validateRule(given: object, own: Bucket, name: string): Override
     throw new RateLimitConfigError(set[1] ?? "config", options[set[1] ?? "config"], { message });
   }
   const rule = { [kind]: options[kind] } as unknown as OverrideRule;
-  if (rule.config !== undefined) {
+  if (rule.plan !== undefined) {
+    plans.entry(name, rule.plan);
+  } else if (rule.config !== undefined) {
     validateConfig(rule.config);
     // A row that does not exist holds nothing of one of the two, and is full of the other.
     if (isCredits(rule.config) !== isCredits(own)) {
@@ -121,6 +129,7 @@ function ruleOf(text: string): OverrideRule | undefined {
     const kinds = KINDS.filter((kind) => rule[kind] !== undefined);
     if (kinds.length !== 1) return undefined;
     if (rule.config !== undefined) validateConfig(rule.config);
+    else if (rule.plan !== undefined && typeof rule.plan !== "string") return undefined;
     else if (rule.times !== undefined && !(Number.isFinite(rule.times) && rule.times > 0)) {
       return undefined;
     }

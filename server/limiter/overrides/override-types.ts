@@ -1,11 +1,20 @@
 /** Overrides as the users of a limiter see them. */
 import type { RateLimitConfig } from "../../../core/limit-config.js";
 
-/** What counts instead of a limit's config: exactly one of four. */
-export type OverrideRule =
+/** What counts instead of a limit's config: exactly one of five. */
+export type OverrideRule<TPlan extends string = string> =
+  | {
+      /** What this plan has: a trial. Only of a limit with plans. */
+      plan: TPlan;
+      config?: undefined;
+      times?: undefined;
+      unlimited?: undefined;
+      blocked?: undefined;
+    }
   | {
       /** This config. */
       config: RateLimitConfig;
+      plan?: undefined;
       times?: undefined;
       unlimited?: undefined;
       blocked?: undefined;
@@ -17,6 +26,7 @@ export type OverrideRule =
        * it turns into one that cannot work fails with a `RateLimitConfigError`.
        */
       times: number;
+      plan?: undefined;
       config?: undefined;
       unlimited?: undefined;
       blocked?: undefined;
@@ -24,6 +34,7 @@ export type OverrideRule =
   | {
       /** Every call passes, whatever its count, and takes nothing. The store is not asked. */
       unlimited: true;
+      plan?: undefined;
       config?: undefined;
       times?: undefined;
       blocked?: undefined;
@@ -31,6 +42,7 @@ export type OverrideRule =
   | {
       /** Every call is denied, whatever its count, until the override ends. The store is not asked. */
       blocked: true;
+      plan?: undefined;
       config?: undefined;
       times?: undefined;
       unlimited?: undefined;
@@ -47,7 +59,7 @@ export interface OverrideKeyOptions {
 }
 
 /** The options of `overrides.set`. */
-export type SetOverrideOptions = OverrideRule &
+export type SetOverrideOptions<TPlan extends string = string> = OverrideRule<TPlan> &
   OverrideKeyOptions & {
     /**
      * When it ends, epoch ms on the limiter's clock: finite, and still to come.
@@ -80,21 +92,24 @@ export type RateLimitOverride<TName extends string = string> = OverrideRule & {
  * `RateLimitInputError` for an unknown name and for a key that is not valid, and with a
  * `RateLimitStoreError` when the store fails. It is then unknown whether the change took effect.
  */
-export interface RateLimitOverrides<TName extends string = string> {
+export interface RateLimitOverrides<TName extends string = string, TPlan extends string = string> {
   /**
    * Sets the override of a key, or of all keys. It replaces the one that there was. What was used stays
-   * used: the level of the key moves with the capacity, see `changeConfig`. An override of all keys
-   * moves that of the shared bucket alone. Both happen in one transaction, where the store has them.
+   * used: so the key has at once what the new capacity leaves, and when the override ends, what the
+   * limit's own leaves. Of several limits, one after the other; in a transaction, all or none.
+   *
+   * @example
+   * const until = Date.now() + 14 * DAY; // a trial of all limits
+   * await limiter.overrides.set(["sendMessage", "pictures"], { key: userId, plan: "pro", until });
    */
-  set(name: TName, options: SetOverrideOptions): Promise<void>;
+  set(name: TName | readonly TName[], options: SetOverrideOptions<TPlan>): Promise<void>;
   /** The override of exactly this key, or of all keys, as the store has it now. */
   get(name: TName, options?: OverrideKeyOptions): Promise<RateLimitOverride<TName> | undefined>;
   /** All overrides that are in force, as the store has them now: of one limit, or of all of them. */
   list(name?: TName): Promise<RateLimitOverride<TName>[]>;
   /**
    * Ends the override of a key, or of all keys. Resolves with whether there was one. Overrides of
-   * other keys stay. The level moves as in `set`. At the end of an `until` it does not: what is above
-   * the capacity is taken away.
+   * other keys stay. What was used stays used, as at the end of an `until`.
    */
   clear(name: TName, options?: OverrideKeyOptions): Promise<boolean>;
 }

@@ -17,14 +17,11 @@ export interface OverridesOfLimit {
   readonly byKey: Map<string, KnownOverride>;
 }
 
-/** @param known `undefined` for a row that another version has written. */
-export function overridesByName(
-  rows: readonly OverrideRow[],
-  known: (row: OverrideRow) => KnownOverride | undefined = knownOf,
-): Map<string, OverridesOfLimit> {
+/** Rows that another version has written are left out. */
+export function overridesByName(rows: readonly OverrideRow[]): Map<string, OverridesOfLimit> {
   const byName = new Map<string, OverridesOfLimit>();
   for (const row of rows) {
-    const override = known(row);
+    const override = knownOf(row);
     if (override === undefined) continue;
     let ofLimit = byName.get(row.name);
     if (ofLimit === undefined) {

@@ -2,11 +2,12 @@
 import type { ShownConfig } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ttlOf } from "../../../core/rows/slot.js";
-import type { KeyOptions } from "../call-options.js";
+import type { KeyOptions, PlanOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import type { createOperations } from "../operations.js";
 import { enter, type EnterContext } from "./enter.js";
 import type { EnterOptions } from "./enter-options.js";
+import type { PlanTable } from "../plans/plan-table.js";
 import { createSlotsResolver, noTokens } from "./slots-limit.js";
 import { withSlots } from "./with-slots.js";
 
@@ -14,12 +15,15 @@ export type Slots = ReturnType<typeof createSlots>;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
+ * @param needsPlan whether a call of a limit with plans is refused without one.
  */
 export function createSlots(
   configs: ReadonlyMap<string, ConcurrencyConfig>,
+  plans: PlanTable,
   toStoredKey: (key: string | undefined) => string | undefined,
+  needsPlan: boolean = true,
 ) {
-  const resolve = createSlotsResolver(configs, toStoredKey);
+  const resolve = createSlotsResolver(configs, plans, toStoredKey, needsPlan);
   const has = (name: string) => configs.has(name);
 
   return {
@@ -32,15 +36,25 @@ export function createSlots(
       withSlots(operations, context, has, resolve),
 
     /** The same resolver, which refuses the names of slots. */
-    refusing<TResolved>(resolveTokens: (name: string, options: KeyOptions) => TResolved) {
-      return (name: string, options: KeyOptions): TResolved => {
+    refusing<TResolved>(
+      resolveTokens: (
+        name: string,
+        options: KeyOptions & PlanOptions,
+        isPlanNeeded?: boolean,
+      ) => TResolved,
+    ) {
+      return (
+        name: string,
+        options: KeyOptions & PlanOptions,
+        isPlanNeeded?: boolean,
+      ): TResolved => {
         if (has(name)) throw noTokens(name);
-        return resolveTokens(name, options);
+        return resolveTokens(name, options, isPlanNeeded);
       };
     },
 
     /** What header fields and denials say of the limit: as many tokens as slots, in each `ttl`. */
-    configOf(name: string, options: KeyOptions): ShownConfig {
+    configOf(name: string, options: KeyOptions & PlanOptions): ShownConfig {
       const { slots } = resolve(name, options);
       const period = ttlOf(slots);
       return { kind: "fixed window", rate: slots.slots, period, start: 0, slots: slots.slots };

@@ -9,7 +9,16 @@ export interface EnterOptions {
   /** As in other calls: whose slots. @default left out: the slots that all callers share */
   key?: string;
   /**
-   * The limit's config for this call only, such as a paying user's. It has to be of kind
+   * An id of who holds the slot, such as that of a page that opens a stream: 1 to 500 UTF-16 code units.
+   * A call with the id of a slot that is held takes that slot over, also where none is free. The earlier
+   * call then loses it: its `signal` is aborted at its next renewal, after a third of the `ttl` at most.
+   * For connections whose end the server does not hear of. Whoever knows the id of another call of the
+   * same key can end that call, so let clients choose a random one.
+   * @default none: each call has a slot of its own
+   */
+  holder?: string | undefined;
+  /**
+   * The limit's config for this call only. It has to be of kind
    * `"concurrency"`, too. A slot is held by the `ttl` of the call that entered it.
    */
   config?: ConcurrencyConfig | undefined;
@@ -52,6 +61,8 @@ export interface EnterGranted extends AsyncDisposable {
    * work then, because another caller may have the slot. `release` does not abort it.
    */
   readonly signal: AbortSignal;
+  /** Whether a later call with the same `holder` has this slot now. `signal` is aborted then. */
+  readonly isTakenOver: boolean;
   /**
    * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
    * this caller's, however late it comes. It does not reject when the store fails: the slot is free

@@ -1,7 +1,12 @@
 /** `enter`: takes a slot, alone or together with tokens, at once or after a wait in line. */
 import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../../../core/errors.js";
 import { MAX_NONCE, slotsConfig } from "../../../core/rows/slot.js";
-import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../call-options.js";
+import type {
+  LimitAllItem,
+  LimitAllOptions,
+  LimitAllResult,
+  PlanOptions,
+} from "../call-options.js";
 import { type Context, report } from "../context.js";
 import { ClaimDecision } from "../draft.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
@@ -9,12 +14,15 @@ import { answerAll, claimAll, requestsOf } from "../limit-all.js";
 import { decideReclaiming } from "../holds/reclaim.js";
 import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
+import { nonceOfHolder, validateHolder } from "./holder-id.js";
 import { type LineContext, waitInLine } from "./line.js";
 import { EnterClaim, type Entered, type SlotAndTokens, slotAndTokens } from "./slot-decisions.js";
 import type { ResolveSlots, SlotsLimit } from "./slots-limit.js";
 
-const ENTER_OPTIONS = namesOf<EnterOptions>({
+const ENTER_OPTIONS = namesOf<EnterOptions & PlanOptions>({
   key: true,
+  holder: true,
+  plan: true,
   config: true,
   maxWait: true,
   signal: true,
@@ -46,7 +54,8 @@ export async function enter(
   options: EnterOptions = {},
 ): Promise<EnterResult> {
   rejectUnknownOptions(options, ENTER_OPTIONS, "enter()");
-  const { maxWait, signal, onPlace, with: items = [], throws = false } = options;
+  const { holder, maxWait, signal, onPlace, with: items = [], throws = false } = options;
+  if (holder !== undefined) validateHolder(holder);
   if (maxWait !== undefined && !(maxWait >= 0)) {
     throw new RateLimitConfigError("maxWait", maxWait, "a number of ms of at least 0");
   }
@@ -57,8 +66,9 @@ export async function enter(
   signal?.throwIfAborted();
 
   const { limiter, environment } = context;
-  const nonce = 1 + Math.floor(environment.random() * MAX_NONCE);
-  const slot = new EnterClaim(limit, nonce, environment);
+  const nonce =
+    holder === undefined ? 1 + Math.floor(environment.random() * MAX_NONCE) : nonceOfHolder(holder);
+  const slot = new EnterClaim(limit, nonce, environment, holder !== undefined);
   let sentAt = performance.now();
   let entered: Entered;
   let tokens: LimitAllResult = { ok: true, results: [] };
@@ -70,7 +80,14 @@ export async function enter(
     const claim = slotAndTokens(slot, claimAll(requests, environment));
     const limits = requests.map(({ limit: of }) => of);
     const isDenied = (answers: SlotAndTokens) => !answers.tokens.ok;
-    const { answer: answers, decision } = await decideReclaiming(limiter, claim, limits, isDenied);
+    const tokensOf = (answers: SlotAndTokens) => answers.tokens;
+    const { answer: answers, decision } = await decideReclaiming(
+      limiter,
+      claim,
+      limits,
+      isDenied,
+      tokensOf,
+    );
     entered = answers.slot;
     const answer = answers.tokens;
     // Tokens that are there are not taken without a slot.
@@ -82,7 +99,8 @@ export async function enter(
 
   let held: HeldSlot | undefined;
   if (entered.kind === "line" || (entered.kind === "denied" && maxWait !== undefined)) {
-    const wait = { maxWait: maxWait ?? 0, signal, onPlace };
+    const isNamed = holder !== undefined;
+    const wait = { maxWait: maxWait ?? 0, signal, onPlace, isNamed };
     ({ entered, sentAt } = await waitInLine(context, limit, nonce, wait));
     if (entered.kind === "entered" && items.length > 0) {
       held = hold(context, limit, entered, sentAt);
@@ -141,5 +159,6 @@ function denied(
   report(limiter, "limit", { limit, count: 1 }, { ok: false, retryAfter, value }, false);
   if (!throws) return new EnterDenied(name, retryAfter, value, []);
   const config = slotsConfig(slots, ends);
-  throw new RateLimitError({ kind: "RateLimited", name, retryAfter, value, config, now });
+  const data = { kind: "RateLimited", name, retryAfter, value, config, now } as const;
+  throw new RateLimitError(data, limiter.environment.denialMessage);
 }

@@ -33,6 +33,7 @@ export class HeldSlot {
   #renew: ReturnType<typeof setTimeout> | undefined;
   #released: Promise<void> | undefined;
   #isLost = false;
+  #isTakenOver = false;
   readonly #context: SlotsContext;
   readonly #limit: SlotsLimit;
   readonly #holder: Holder;
@@ -65,6 +66,11 @@ export class HeldSlot {
    */
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** Whether a later call with the same `holder` has it now. */
+  get isTakenOver(): boolean {
+    return this.#isTakenOver;
   }
 
   /** Whether the answer of the store came so late that the slot may be another caller's. */
@@ -113,7 +119,8 @@ export class HeldSlot {
     try {
       const [ts] = await apply([renewal(this.#limit, this.#holder, environment)]);
       if (this.#isOver()) return undefined;
-      if (ts === undefined) return this.#lose();
+      if (ts === "taken over") this.#isTakenOver = true;
+      if (typeof ts !== "number") return this.#lose();
       this.#holder.writtenAt.splice(0, Infinity, ts);
       this.#validUntil = this.#endAfter(sentAt);
       this.#schedule(this.#limit.ttl / RENEWALS);
@@ -150,9 +157,12 @@ export class HeldSlot {
     if (this.#isOver()) return;
     this.#isLost = true;
     this.#stop();
+    const reason = this.#isTakenOver
+      ? "a later call with the same holder has taken it over"
+      : "it was not renewed in time, or its slots were reset";
     const message =
-      `the slot of "${this.#limit.name}" was lost: it was not renewed in time, or its ` +
-      "slots were reset; stop the work, because another caller may have the slot";
+      `the slot of "${this.#limit.name}" was lost: ${reason}; ` +
+      "stop the work, because another caller may have the slot";
     this.#abort.abort(new RateLimitStoreError(message, { isOutage: false }));
   }
 }

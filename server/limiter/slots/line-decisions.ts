@@ -4,7 +4,7 @@
  * that no caller passes the line. An entry that finds the mark reads the line first, and a slot that is
  * released is handed to the first in line.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import { nextTicket, nonceOf, seatEnd, ticketFraction, waits } from "../../../core/rows/seat.js";
 import {
   handedValue,
@@ -19,7 +19,7 @@ import {
 import type { RowId } from "../../store/store.js";
 import type { Environment } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
-import type { Entered, Holder } from "./slot-decisions.js";
+import { type Entered, heldBefore, type Holder } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** A caller's place in the line. */
@@ -36,9 +36,11 @@ export interface InLine {
   seat: Seat | undefined;
   /** Whether the caller goes on waiting. If not, it leaves the line. */
   stays: boolean;
+  /** Whether it takes over a slot that has its nonce. */
+  isNamed?: boolean;
 }
 
-type Row = RateLimitState | null;
+type MaybeRow = Row | null;
 
 /** Looks where the caller stands, and enters if it is its turn. Joins the line if it stays. */
 export function lineDecision(
@@ -81,13 +83,15 @@ class LineClaim implements Claim<Entered> {
 
     const { seat, stays } = this.caller;
     const own = seat && line[seat.shard];
-    const isWaiting = seat !== undefined && own?.value === -seat.ticket;
-    const others = line.filter((row, i): row is RateLimitState => {
+    const isWaiting = seat !== undefined && own?.used === -seat.ticket;
+    const others = line.filter((row, i): row is Row => {
       return !(isWaiting && i === seat.shard) && waits(row, seatTtl, now);
     });
     /** @param left the seat that the caller leaves for the slot. */
     const enter = (shard: number, left: Seat | undefined): Entered => {
-      const next = { value: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
+      // As in `EnterClaim`.
+      if (this.caller.isNamed) for (const row of rows) draft.read(row);
+      const next = { used: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
       draft.write(rows[shard]!, next);
       seen[shard] = next;
       if (left !== undefined) draft.write(this.#seats[left.shard]!, null);
@@ -101,7 +105,7 @@ class LineClaim implements Claim<Entered> {
       // The answer of an earlier try was lost.
       const taken = slots.findIndex((slot) => isHolder(slot, this.#held, seat.enteredAt));
       if (taken !== -1) return enter(taken, undefined);
-      if (own?.value === seat.ticket) {
+      if (own?.used === seat.ticket) {
         const handed = handedValue(nonceOf(seat.ticket));
         const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
         if (given !== -1) return enter(given, seat);
@@ -110,13 +114,26 @@ class LineClaim implements Claim<Entered> {
       }
     }
 
-    const ahead = isWaiting ? others.filter(({ value }) => value > -seat.ticket) : others;
+    const before = this.caller.isNamed ? heldBefore(rows, slots, this.#held, ttl, now) : undefined;
+    if (before !== undefined) {
+      draft.write(before.row, before.next);
+      seen[before.row.shard] = before.next;
+      if (isWaiting) draft.write(this.#seats[seat.shard]!, null);
+      const holder = {
+        shard: before.row.shard,
+        value: this.#held,
+        writtenAt: [...(seat?.enteredAt ?? []), before.next.ts],
+      };
+      return { kind: "entered", holder, value: free.length, now };
+    }
+
+    const ahead = isWaiting ? others.filter(({ used }) => used > -seat.ticket) : others;
     const place = ahead.length + 1;
     if (free.length >= place) return enter(free[0]!, isWaiting ? seat : undefined);
     if (isWaiting) {
       const row = this.#seats[seat.shard]!;
       if (!stays) draft.write(row, null);
-      else if (now > own.ts + seatTtl / 3) draft.write(row, { value: own.value, ts: now });
+      else if (now > own.ts + seatTtl / 3) draft.write(row, { used: own.used, ts: now });
     }
     if (stays && (isWaiting || this.#join(draft, slots, line, now))) {
       return { kind: "waiting", place };
@@ -127,13 +144,13 @@ class LineClaim implements Claim<Entered> {
   }
 
   /** @returns whether there was a seat. */
-  #join(draft: Draft, slots: readonly Row[], line: readonly Row[], now: number): boolean {
+  #join(draft: Draft, slots: readonly MaybeRow[], line: readonly MaybeRow[], now: number): boolean {
     const { rows, ttl } = this.limit;
     const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
     if (vacant === -1) return false;
     const ticket = nextTicket(line, now) + this.#fraction;
     this.caller.seat = { shard: vacant, ticket, enteredAt: [] };
-    draft.write(this.#seats[vacant]!, { value: -ticket, ts: now });
+    draft.write(this.#seats[vacant]!, { used: -ticket, ts: now });
     // All of them are written, which also guards them: none may be released without a look at the line.
     for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, ttl, now));
     return true;
@@ -157,7 +174,7 @@ export function handOver(
     attempt(draft, now) {
       if (!isHolder(draft.read(row), value, writtenAt)) return "not held";
       const line = seats.map((seat) => draft.peek(seat));
-      const tickets = line.map((each) => (waits(each, seatTtl, now) ? -each.value : Infinity));
+      const tickets = line.map((each) => (waits(each, seatTtl, now) ? -each.used : Infinity));
       const ticket = Math.min(...tickets);
       if (ticket === Infinity) {
         // It keeps the mark, because a caller may join meanwhile. To guard the seats, so that the row can
@@ -166,8 +183,8 @@ export function handOver(
         return "released";
       }
       const ts = now - ttl + seatTtl;
-      draft.write(row, { value: inLine(handedValue(nonceOf(ticket))), ts });
-      draft.write(seats[tickets.indexOf(ticket)]!, { value: ticket, ts });
+      draft.write(row, { used: inLine(handedValue(nonceOf(ticket))), ts });
+      draft.write(seats[tickets.indexOf(ticket)]!, { used: ticket, ts });
       return "released";
     },
   };

@@ -17,6 +17,8 @@ interface Wait {
   maxWait: number;
   signal: AbortSignal | undefined;
   onPlace: ((place: number) => void) | undefined;
+  /** Whether the caller takes over a slot that has its nonce. */
+  isNamed: boolean;
 }
 
 /** How often the first in line asks, ms. Those behind it ask up to four times more seldom. */
@@ -27,10 +29,10 @@ export async function waitInLine(
   context: LineContext,
   limit: SlotsLimit,
   nonce: number,
-  { maxWait, signal, onPlace }: Wait,
+  { maxWait, signal, onPlace, isNamed }: Wait,
 ): Promise<{ entered: Entered; sentAt: number }> {
   const { apply, environment, sleep, listen } = context;
-  const caller: InLine = { seat: undefined, stays: maxWait > 0 };
+  const caller: InLine = { seat: undefined, stays: maxWait > 0, isNamed };
   const until = environment.clock() + maxWait;
   const digest = changeDigest(limit.name, limit.key);
   let wake = new AbortController();

@@ -3,10 +3,11 @@
  * it and to release it. Each attempt is pure, apart from noting the instants that it wrote: an answer may be lost, and the holder
  * has to know its own row again.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import {
   heldValue,
   isFree,
+  isHeldAs,
   isHolder,
   isMarked,
   MAX_NONCE,
@@ -52,6 +53,8 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     private readonly limit: SlotsLimit,
     nonce: number,
     private readonly environment: Pick<Environment, "clock" | "random">,
+    /** Whether a call with the same nonce may hold a slot, which this one then takes over. */
+    private readonly isNamed = false,
   ) {
     const { rows, seen, ttl } = limit;
     // The token of a full bucket, and what has to be left in the row.
@@ -65,7 +68,8 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
       // A plain take never enters a slot with the mark.
       return isFree(row, ttl, now) && !isMarked(row);
     });
-    this.#isPlain = believed.length > 0;
+    // A plain take looks at one slot alone.
+    this.#isPlain = believed.length > 0 && !isNamed;
     const first = believed[Math.floor(environment.random() * believed.length)];
     this.rows =
       first === undefined || rows.length === 1
@@ -77,7 +81,7 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     return this.#isPlain ? this : undefined;
   }
 
-  get config() {
+  get config(): SlotsLimit["bucket"] {
     return this.limit.bucket;
   }
 
@@ -85,7 +89,7 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     return this.environment.clock;
   }
 
-  granted(next: RateLimitState, _later: number, now: number): Entered {
+  granted(next: Row, _later: number, now: number): Entered {
     const { shard } = this.rows[0]!;
     const { seen, rows, ttl } = this.limit;
     seen[shard] = next;
@@ -93,30 +97,58 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     const value = rows.filter((_, i) => isFree(seen[i] ?? null, ttl, now)).length;
     return {
       kind: "entered",
-      holder: { shard, value: next.value, writtenAt: [next.ts] },
+      holder: { shard, value: next.used, writtenAt: [next.ts] },
       value,
       now,
     };
   }
 
-  /** The other slots need no guard: whatever becomes of them, this one is free. */
+  /**
+   * The other slots need no guard, except for a call with an id: whatever becomes of them, this one is
+   * free.
+   */
   attempt(draft: Draft, now: number): Entered {
     const { seen, ttl } = this.limit;
     const states = this.rows.map((row) => (seen[row.shard] = draft.peek(row)));
     const { value, ends } = slotsHeld(states, ttl, now);
+    const own = this.isNamed ? heldBefore(this.rows, states, this.#value, ttl, now) : undefined;
+    if (own !== undefined) {
+      draft.write(own.row, own.next);
+      seen[own.row.shard] = own.next;
+      const writtenAt = [own.next.ts];
+      const holder = { shard: own.row.shard, value: this.#value, writtenAt };
+      return { kind: "entered", holder, value, now };
+    }
     if (value === 0) {
       return { kind: "denied", retryAfter: waitForSlot(ends, ttl, now), value, ends, now };
     }
     // A slot with the mark may belong to a caller who waits.
     const i = states.findIndex((state) => isFree(state, ttl, now) && !isMarked(state));
     if (i === -1) return { kind: "line" };
+    // A call with the same id may enter another slot at once. Each of them would hold one.
+    if (this.isNamed) for (const each of this.rows) draft.read(each);
     const row = this.rows[i]!;
-    const next = { value: this.#value, ts: now };
+    const next = { used: this.#value, ts: now };
     draft.write(row, next);
     seen[row.shard] = next;
     const holder = { shard: row.shard, value: this.#value, writtenAt: [now] };
     return { kind: "entered", holder, value: value - 1, now };
   }
+}
+
+/** The slot that a call with the same id holds, and its row once another call has taken it over. */
+export function heldBefore(
+  rows: readonly RowId[],
+  states: readonly (Row | null)[],
+  held: number,
+  ttl: number,
+  now: number,
+): { row: RowId; next: Row } | undefined {
+  const i = states.findIndex((state) => isHeldAs(state, held, ttl, now));
+  if (i === -1) return undefined;
+  const { used, ts } = states[i]!;
+  // The earlier holder knows its row by the instant, so this has to be another one.
+  return { row: rows[i]!, next: { used, ts: Math.max(now, ts + 1) } };
 }
 
 /** A slot and tokens: both are taken, or neither is. */
@@ -146,22 +178,27 @@ export function slotAndTokens(
   };
 }
 
-/** Writes the present instant to the row of a holder. The result is `undefined` where the slot is lost. */
+/**
+ * Writes the present instant to the row of a holder. The result is `"lost"` where the slot is, and
+ * `"taken over"` where a later call with the same id has it.
+ */
 export function renewal(
-  { rows }: SlotsLimit,
+  { rows, ttl }: SlotsLimit,
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
-): ClaimDecision<number | undefined> {
+): ClaimDecision<number | "lost" | "taken over"> {
   const row = rows[shard]!;
   const claim = {
     rows: [row],
-    attempt(draft: Draft, now: number) {
+    attempt(draft: Draft, now: number): number | "lost" | "taken over" {
       const state = draft.read(row);
-      if (!isHolder(state, value, writtenAt)) return undefined;
+      if (!isHolder(state, value, writtenAt)) {
+        return isHeldAs(state, value, ttl, now) ? "taken over" : "lost";
+      }
       // Time never runs backwards, or another holder's instant could come again.
       const ts = Math.max(now, state.ts);
       writtenAt.push(ts);
-      draft.write(row, { value: state.value, ts });
+      draft.write(row, { used: state.used, ts });
       return ts;
     },
   };

@@ -1,5 +1,5 @@
 /** Resolves the name of a limit of slots and perhaps a key to the rows of its slots and of its line. */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { Bucket } from "../../../core/config.js";
 import type { ConcurrencyConfig, FixedWindowConfig } from "../../../core/limit-config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
@@ -9,6 +9,7 @@ import { slotBucket, slotsConfig, ttlOf } from "../../../core/rows/slot.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { rowId, type RowId } from "../../store/store.js";
 import { LimitCache } from "../limit-cache.js";
+import { planMissing, type PlanTable } from "../plans/plan-table.js";
 
 /** The slots of one limit for one key, resolved and checked. */
 export interface SlotsLimit {
@@ -32,24 +33,32 @@ export interface SlotsLimit {
   /** How long a caller in line may be silent before its seat is free, ms. */
   readonly seatTtl: number;
   /** What this process knows of each slot. It only decides which slot is tried first. */
-  readonly seen: (RateLimitState | null | undefined)[];
+  readonly seen: (Row | null | undefined)[];
 }
 
 /** What a resolved limit holds in the heap, bytes: with a long key, and for each slot. */
 const BYTES = 2000;
 const BYTES_PER_SLOT = 400;
 
+interface OfSlots {
+  key?: string | undefined;
+  plan?: string | undefined;
+  config?: unknown;
+}
+
 export type ResolveSlots = ReturnType<typeof createSlotsResolver>;
 
 /** @returns a function that throws as the resolver of other limits does. */
 export function createSlotsResolver(
   configs: ReadonlyMap<string, ConcurrencyConfig>,
+  plans: PlanTable,
   toStoredKey: (key: string | undefined) => string | undefined,
+  isStrict: boolean = true,
 ) {
   const cache = new LimitCache<SlotsLimit>();
 
-  return (name: string, options: { key?: string | undefined; config?: unknown }): SlotsLimit => {
-    const { key, config: inline } = options;
+  return (name: string, options: OfSlots, needsPlan: boolean = isStrict): SlotsLimit => {
+    const { key, plan, config: inline } = options;
     const own = configs.get(name);
     if (own === undefined) throw noSlots(name);
     if (key === undefined && "key" in options) throw missingKey();
@@ -60,10 +69,13 @@ export function createSlotsResolver(
       const problem = `a config of kind "concurrency", because ${describe(name)} is one`;
       throw new RateLimitConfigError("config", given, problem);
     }
-    const known = cache.get(name, key);
+    if (plan === undefined && needsPlan && plans.has(name)) throw planMissing(name, plans);
+    const id = plan === undefined ? name : plans.idOf(name, plan);
+    const known = cache.get(id, key);
     if (known !== undefined) return known;
-    const limit = resolve(name, key, toStoredKey(key), own);
-    cache.set(name, key, limit, BYTES + own.slots * BYTES_PER_SLOT);
+    const config = plan === undefined ? own : (plans.entry(name, plan) as ConcurrencyConfig);
+    const limit = resolve(name, key, toStoredKey(key), config);
+    cache.set(id, key, limit, BYTES + config.slots * BYTES_PER_SLOT);
     return limit;
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
 import { denialError } from "../denial-error.js";
-import type { KeyOptions, LimitOptions } from "../call-options.js";
+import type { KeyOptions, LimitOptions, ValueOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import { KEY_OPTIONS, LIMIT_OPTIONS, rejectUnknownOptions } from "../known-options.js";
 import type { createOperations } from "../operations.js";
@@ -34,35 +34,36 @@ export function withSlots(
       const { limit, state } = await read(name, options);
       const result = checkOf(state, limit);
       if (result.ok || !options.throws) return result;
-      throw denialError({ limit: { name, config: state.config } }, result, state.now);
+      const of = { limit: { name, config: state.config } };
+      throw denialError(environment.denialMessage, of, result, state.now);
     },
-    async getValue(name: string, options: KeyOptions = {}) {
+    async getValue(name: string, options: ValueOptions = {}) {
       if (!isSlots(name)) return operations.getValue(name, options);
       rejectUnknownOptions(options, KEY_OPTIONS, "getValue()");
-      return valueOf((await read(name, options)).state);
+      return valueOf((await read(name, options as KeyOptions)).state);
     },
     async reset(name: string, options: KeyOptions = {}) {
       if (!isSlots(name)) return operations.reset(name, options);
       rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
-      const limit = resolve(name, options);
+      const limit = resolve(name, options, false);
       // Those who wait join anew.
       await apply([...limit.rows, ...limit.seats()].map((row) => deletion([row])));
       limit.seen.length = 0;
       context.onChange(name, limit.key);
     },
-    async snapshots<TName extends string>(items: readonly (KeyOptions & { name: TName })[]) {
+    async snapshots<TName extends string>(items: readonly (KeyOptions & { name: string })[]) {
       const ofTokens = items.filter(({ name }) => !isSlots(name));
       const limits = items
         .filter(({ name }) => isSlots(name))
         .map((item) => resolve(item.name, item));
       const [tokens, states] = await Promise.all([
-        ofTokens.length === 0 ? [] : operations.snapshots(ofTokens),
+        ofTokens.length === 0 ? [] : operations.snapshots<TName>(ofTokens),
         apply(limits.map((limit) => readSlots(limit, environment.clock))),
       ]);
       const [nextTokens, nextSlots] = [tokens.values(), states.values()];
       return items.map(({ name }): RateLimitSnapshot<TName> => {
         if (!isSlots(name)) return nextTokens.next().value!;
-        return { name, ...nextSlots.next().value! };
+        return { name: name as TName, ...nextSlots.next().value! };
       });
     },
   };

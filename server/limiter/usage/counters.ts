@@ -4,7 +4,6 @@ import {
   type Counts,
   counted,
   counterConfig,
-  LEAST_VALUE,
   noCounts,
   spanAt,
   USAGE,
@@ -49,7 +48,7 @@ export function additions({ terms, start }: Span): (row: RowId, count: number) =
   return (row, count) => {
     const claim: Claim<undefined> = {
       rows: [row],
-      plain: { config, count, floor: LEAST_VALUE, clock, granted: () => undefined },
+      plain: { config, count, floor: 0, clock, granted: () => undefined },
       attempt: (draft) => add(draft, row, start, count),
     };
     return new ClaimDecision(claim, clock);

@@ -36,7 +36,7 @@ export async function readUsage(
 ): Promise<UsageReport> {
   rejectUnknownOptions(options, OPTIONS, "usage()");
   const { from, to, every: ofItem } = options;
-  const { usage: terms, rows } = resolve(name, options);
+  const { usage: terms, rows } = resolve(name, options, false);
   if (terms === undefined) throw uncounted(name);
   const { every } = terms;
   const [first, end] = spansOf(terms, from, to);

@@ -179,7 +179,7 @@ export function durableStore(
 
 // As in the package's migrations for SQLite.
 const COLUMNS = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '',
-  "shard" INTEGER NOT NULL DEFAULT 0, "value" REAL NOT NULL, "ts" REAL NOT NULL,
+  "shard" INTEGER NOT NULL DEFAULT 0, "used" REAL NOT NULL, "ts" REAL NOT NULL,
   PRIMARY KEY ("name", "key", "shard")`;
 const OVERRIDE_COLUMNS = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '',
   "rule" TEXT NOT NULL, "until" REAL NOT NULL, "setAt" REAL NOT NULL, PRIMARY KEY ("name", "key")`;

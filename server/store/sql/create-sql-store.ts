@@ -164,7 +164,7 @@ function browsing(
   }: Pick<Parts<never>, "single" | "dialect" | "table" | "isConflict" | "wrap">,
   own: Connection,
   apply: RateLimitStore["apply"],
-): Required<Pick<RateLimitStore, "list" | "names" | "prune">> {
+): Required<Pick<RateLimitStore, "list" | "earliest" | "names" | "prune">> {
   /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
   async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
     try {
@@ -177,6 +177,7 @@ function browsing(
     reading(() => table.statements.list(single, ...page));
   return {
     list,
+    earliest: (...of) => reading(() => table.statements.earliest(single, ...of)),
     async *names() {
       let last: string | undefined;
       const next = () => reading<string | undefined>(() => table.statements.nextName(single, last));

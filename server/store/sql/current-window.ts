@@ -6,6 +6,7 @@ import { capacityOf, type PeriodicConfig, type WindowBucket } from "../../../cor
 import { windowAt } from "../../../core/windows.js";
 import { REFUSED_REFILL } from "../plain-path.js";
 import type { TakeLine, TakeTerms } from "../row-access.js";
+import { ownOf } from "../take-terms.js";
 
 /** The lines as statements can take them. */
 export function periodicLines(
@@ -32,11 +33,13 @@ export function periodicLine(line: TakeLine, now: number): TakeLine<PeriodicConf
  * since: it holds what it held. A row that is a whole ms older has had one at least, and is refused.
  */
 export function currentWindowTerms(
-  { config, floor }: TakeTerms,
+  { config, floor, least }: TakeTerms,
   now: number,
 ): TakeTerms<PeriodicConfig> {
   const window = config as WindowBucket;
   const period = now - windowAt(window, now) + 1;
   const capacity = capacityOf(config);
-  return { config: { kind: "fixed window", rate: REFUSED_REFILL, period, capacity }, floor };
+  const present = { kind: "fixed window", rate: REFUSED_REFILL, period, capacity } as const;
+  // What belongs to the config follows from its own rate.
+  return { config: present, floor, least, own: ownOf(config) };
 }

@@ -8,6 +8,11 @@ export interface DatabaseErrors {
   /** Whether another transaction has caused the error, and nothing was written. */
   isConflict(error: unknown): boolean;
   /**
+   * Whether a prepared statement was lost, does not fit its table any more, or cannot be prepared.
+   * Nothing was run. On PostgreSQL, a transaction is over then.
+   */
+  isUnprepared(error: unknown): boolean;
+  /**
    * Whether the server accepts no writes on this connection. It is a former primary or a standby, and
    * a new connection may find the primary.
    */

@@ -2,12 +2,12 @@
  * A dialect: what one kind of database can do, and its statements. Each has a folder of its own, and
  * a line in `dialects.ts`. Engines that share a dialect differ in what its `engines.ts` says.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import type { OverrideRow } from "../override-table.js";
 import type { Settled, Write, WriteGroup } from "../plan-writes.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
-import type { Decision, RowId } from "../store.js";
+import type { Decision, FoundRow, RowId } from "../store.js";
 import type { Connection } from "./connection.js";
 import type { ConnectionAtOnce } from "./connection-at-once.js";
 import type { DatabaseErrors } from "./database-errors.js";
@@ -88,14 +88,14 @@ export interface Statements {
    */
   readonly waitingOutdatesSnapshot: boolean;
   /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */
-  read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>>;
+  read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, Row>>;
   /** See `RowAccess.take`. Absent if the engine cannot take. */
   readonly take?:
     | ((
         connection: SqlConnection,
         lines: readonly TakeLine<PeriodicConfig>[],
         options: TakeOptions,
-      ) => Promise<Map<string, RateLimitState>>)
+      ) => Promise<Map<string, Row>>)
     | undefined;
   /** See `RowAccess.takeOne`. Absent if `take` is as short. */
   readonly takeOne?:
@@ -103,7 +103,7 @@ export interface Statements {
         connection: SqlConnection,
         line: TakeLine<PeriodicConfig>,
         options: TakeOptions,
-      ) => Promise<RateLimitState | undefined>)
+      ) => Promise<Row | undefined>)
     | undefined;
   /** See `RowAccess.mixesTerms`. */
   readonly mixesTerms: boolean;
@@ -140,6 +140,13 @@ export interface Statements {
     count: number,
     prefix?: string,
   ): Promise<RowId[]>;
+  /** See `RateLimitStore.earliest`. */
+  earliest(
+    connection: SqlConnection,
+    name: string,
+    prefix: string,
+    count: number,
+  ): Promise<FoundRow[]>;
   /** The first name after `after`, in the order of the primary key, found without a scan. */
   nextName(connection: SqlConnection, after: string | undefined): Promise<string | undefined>;
 }
@@ -148,12 +155,17 @@ export interface Statements {
 export interface OverrideStatements {
   /** Returns all rows. */
   readonly read: string;
+  /** Returns the row with an `id`, and the one of all keys: `id`. */
+  readonly readOf: string;
+  /** Returns a number of rows, by name and key. */
+  readonly readFirst: (limit: number) => string;
+  /** The same, of those after an `id`: `name`, `name` and `key`. */
+  readonly readAfter: (limit: number) => string;
   /**
-   * Returns the row with an `id` as it is committed now, and locks it. Absent where a transaction that
-   * has waited for a lock reads what was committed meanwhile, or meets a conflict. There, a `write` that
-   * replaces a row reports two rows.
+   * Returns the rows that were set at an instant or later, and in one snapshot with them a row without
+   * a name, whose `until` is the number of all rows.
    */
-  readonly readLocked?: string;
+  readonly readChanges: string;
   /** Inserts a row, or replaces it: `id`, `rule`, `until` and `setAt`. */
   readonly write: string;
   /** Deletes the row with an `id`. */

@@ -1,6 +1,6 @@
 /**
- * `stateAt` of `core` as SQL. The operations are in the same order as there, so that the results are
- * the same to the last bit. The differential test compares them.
+ * `takeTokens` and `isFullAt` of `core` as SQL. The operations are in the same order as there, so that
+ * the results are the same to the last bit. The differential test compares them.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
 
@@ -10,15 +10,34 @@ import type { PeriodicConfig } from "../../../core/config.js";
  */
 export interface Operands {
   /** The row's own. */
-  value(): string;
+  used(): string;
   ts(): string;
   /** The terms. */
   rate(): string;
   period(): string;
-  capacity(): string;
   now(): string;
   /** Whether the row belongs to a fixed window, as a condition; for `"either"` only. */
   isWindow?(): string;
+}
+
+/** Operands of a take that owes nothing, see `owesNothing`. */
+export interface TakeOperands extends Operands {
+  total(): string;
+  most(): string;
+}
+
+/** Operands of any take, see `TermNumbers`. */
+export interface AnyTakeOperands extends TakeOperands {
+  capacity(): string;
+  own(): string;
+  least(): string;
+}
+
+/** Operands of pruning. */
+export interface FullOperands extends Operands {
+  capacity(): string;
+  /** What is used of a bucket that was closed, when it opens. */
+  opened(): string;
 }
 
 /** The kind of all rows of a statement, or `"either"` if each row has its own. */
@@ -26,45 +45,86 @@ export type FormulaKind = PeriodicConfig["kind"] | "either";
 
 /** What databases call differently. */
 interface Functions {
-  least: string;
   greatest: string;
   zero: string;
   /** A whole number of windows, from a quotient that is not negative. */
   floor(quotient: string): string;
 }
 
-export interface Formula {
-  /** The tokens that a row holds at `now`. */
-  held(kind: FormulaKind, operands: Operands): string;
-  /**
-   * The same without the capacity. It is enough to tell whether a row holds a number of tokens that
-   * the capacity does not rule out, because a rounded subtraction keeps the order of its results.
-   */
-  refilled(kind: FormulaKind, operands: Operands): string;
-  /** The `ts` that belongs to `held`. */
-  ts(kind: FormulaKind, operands: Operands): string;
+/** What a take does with a row. */
+interface Take<TOperands> {
+  /** What is used after the take. What is above `own` is written as a debt, see `Formula.written`. */
+  after(kind: FormulaKind, operands: TOperands): string;
+  /** The condition on a row that exists. A full row has the tokens. */
+  passes(kind: FormulaKind, operands: TOperands): string;
 }
 
-export function createFormula({ least, greatest, zero, floor }: Functions): Formula {
+export interface Formula {
+  /**
+   * Of a take that owes nothing. It refuses rows that are not of the config: a debt, what a larger
+   * config used, and a closed row.
+   */
+  readonly takeOwn: Take<TakeOperands>;
+  /**
+   * Of any take. It refuses closed rows, also those that have opened, and rows in which a larger config
+   * has used more than this one has: `core` keeps that, see `core/rows/larger.ts`.
+   */
+  readonly takeAny: Take<AnyTakeOperands>;
+  /** The number that a row says, by what is used. `after` stands in it up to three times. */
+  written(after: () => string, operands: Pick<AnyTakeOperands, "own" | "capacity">): string;
+  /** The `ts` after a take. */
+  ts(kind: FormulaKind, operands: Operands): string;
+  /** Whether a row is full. */
+  isFull(kind: FormulaKind, operands: FullOperands): string;
+}
+
+/**
+ * Only closed rows, and rows of configs that SQL does not calculate with, say more. It is far from what
+ * doubles do not hold.
+ */
+const CLOSED_FROM = "1e60";
+
+export function createFormula({ greatest, zero, floor }: Functions): Formula {
   const elapsed = ({ now, ts }: Operands) => `${greatest}(${zero}, ${now()} - ${ts()})`;
   const windows = (operands: Operands) => floor(`${elapsed(operands)} / ${operands.period()}`);
-  const refilled = byKind((kind, operands) => {
-    const { value, rate, period } = operands;
+  const refill = byKind((kind, operands) => {
     return kind === "token bucket"
-      ? `${value()} + ${elapsed(operands)} * ${rate()} / ${period()}`
-      : `${value()} + ${windows(operands)} * ${rate()}`;
+      ? `${elapsed(operands)} * ${operands.rate()} / ${operands.period()}`
+      : `${windows(operands)} * ${operands.rate()}`;
   });
+  const readByAny = ({ used, capacity }: AnyTakeOperands) =>
+    `CASE WHEN ${used()} < ${zero} THEN ${capacity()} - ${used()} ELSE ${used()} END`;
+  /** What larger configs used is not cut here, and a debt comes on top of the capacity. */
+  const level = ({ used, capacity, opened }: FullOperands) =>
+    `CASE WHEN ${used()} > ${CLOSED_FROM} THEN ${opened()} ` +
+    `WHEN ${used()} < ${zero} THEN ${capacity()} - ${used()} ELSE ${used()} END`;
   return {
-    held: byKind((kind, operands) => {
-      return `${least}(${refilled(kind, operands)}, ${operands.capacity()})`;
-    }),
-    refilled,
+    takeOwn: {
+      after: (kind, operands) =>
+        `${greatest}(${operands.used()} - ${refill(kind, operands)}, ${zero}) + ${operands.total()}`,
+      passes: (kind, operands) =>
+        `${operands.used()} BETWEEN ${zero} AND ${operands.most()} ` +
+        `AND ${operands.used()} - ${refill(kind, operands)} + ${operands.total()} <= ${operands.most()}`,
+    },
+    takeAny: {
+      after: (kind, operands) =>
+        `${greatest}(${readByAny(operands)} - ${refill(kind, operands)}, ${operands.least()}) ` +
+        `+ ${operands.total()}`,
+      passes: (kind, operands) =>
+        `${operands.used()} <= ${operands.own()} ` +
+        `AND ${readByAny(operands)} - ${refill(kind, operands)} + ${operands.total()} <= ${operands.most()}`,
+    },
+    written: (after, { own, capacity }) =>
+      `CASE WHEN ${after()} > ${own()} THEN ${capacity()} - (${after()}) ELSE ${after()} END`,
     ts: byKind((kind, operands) => {
       const { ts, now, period } = operands;
       return kind === "token bucket"
         ? `${greatest}(${ts()}, ${now()})`
         : `${ts()} + ${windows(operands)} * ${period()}`;
     }),
+    isFull: (kind, operands) =>
+      `(${level(operands)} - ${refill(kind, operands)} <= ${zero} ` +
+      `AND (${operands.used()} <= ${CLOSED_FROM} OR ${operands.ts()} <= ${operands.now()}))`,
   };
 }
 

@@ -4,7 +4,7 @@
  * and lets the first transaction pass, whose snapshot is taken only then. It is not in
  * `store/transactions`, because it is made of a dialect's reads, and that room knows no dialect.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { RowStatements } from "../row-access.js";
 import { type RowId, rowKey } from "../store.js";
 import { startTimer } from "../../timers/timer.js";
@@ -38,7 +38,7 @@ export function lockInTurn(
   first: SqlConnection,
   single: SqlDriver,
   rows: readonly RowId[],
-): Promise<Map<string, RateLimitState>> {
+): Promise<Map<string, Row>> {
   return new Promise((resolve, reject) => {
     const second = single.transaction!(
       async (other) => {
@@ -63,7 +63,7 @@ export function lockInTurn(
 
 /** The first read gets these states. It saves a round trip while the rows are locked. */
 export function startingWith(
-  locked: Map<string, RateLimitState>,
+  locked: Map<string, Row>,
   rows: readonly RowId[],
   statements: RowStatements,
 ): RowStatements {

@@ -1,9 +1,9 @@
-/** The table of overrides in a SQL database: four statements that all drivers can run. */
-import { retryConflicts, WriteConflictError } from "../retry-conflicts.js";
+/** The table of overrides in a SQL database, by statements that all drivers can run. */
+import { retryConflicts } from "../retry-conflicts.js";
 import type { Call } from "../call.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
 import type { Dialect, OverrideStatements } from "./dialect.js";
-import type { SqlConnection } from "./driver.js";
+import type { SqlConnection, SqlRow } from "./driver.js";
 import type { TableName } from "./sql.js";
 import { isMissingTable, storeError } from "./store-error.js";
 import { OVERRIDES } from "./table/catalog.js";
@@ -14,12 +14,6 @@ import type { DatabaseClock } from "./table/database-clock.js";
 export function overridesBeside(table: TableName): TableName {
   const { overrides, ...limits } = table;
   return { ...limits, ...(overrides ?? { name: overridesName(table.name) }) };
-}
-
-type OverrideChange = Parameters<NonNullable<OverrideTable["writeWithin"]>>[1];
-
-function isSame(a: OverrideRow, b: OverrideRow): boolean {
-  return a.rule === b.rule && a.until === b.until && a.setAt === b.setAt;
 }
 
 export interface SqlOverrideTableOptions {
@@ -52,13 +46,45 @@ export class SqlOverrideTable implements OverrideTable {
     this.#table = overridesBeside(limits);
     this.#sql = dialect.overrides(this.#table);
     if (within === undefined) return;
-    this.readWithin = (tx) => this.#within(() => this.#readBy(within(tx)));
-    this.writeWithin = (tx, row, seen) =>
-      this.#within(() => this.#writeSeen(within(tx), row, seen));
+    this.readWithin = (tx, of) =>
+      this.#within(() => (of ? this.#readOfBy(within(tx), of) : this.#readBy(within(tx))));
+    this.writeWithin = (tx, row) =>
+      this.#within(async () => {
+        if (row.rule === undefined) return this.#removeBy(within(tx), row);
+        await this.#writeBy(within(tx), row);
+        return true;
+      });
   }
 
   read(call?: Call): Promise<OverrideRow[]> {
     return this.#run(call, () => this.#readBy(this.options.connection));
+  }
+
+  readOf(name: string, key: string, call?: Call): Promise<OverrideRow[]> {
+    return this.#run(call, () => this.#readOfBy(this.options.connection, { name, key }));
+  }
+
+  readPage(
+    after: Pick<OverrideRow, "name" | "key"> | undefined,
+    limit: number,
+    call?: Call,
+  ): Promise<OverrideRow[]> {
+    const { connection } = this.options;
+    return this.#run(call, async () => {
+      if (after === undefined)
+        return this.#rows(await connection.query(this.#sql.readFirst(limit), []));
+      const [name, key] = this.#sql.id(after.name, after.key);
+      return this.#rows(await connection.query(this.#sql.readAfter(limit), [name, name, key]));
+    });
+  }
+
+  readChanges(since: number, call?: Call): Promise<{ rows: OverrideRow[]; count: number }> {
+    return this.#run(call, async () => {
+      const { connection } = this.options;
+      const all = this.#rows(await connection.query(this.#sql.readChanges, [String(since)]));
+      const rows = all.filter(({ name }) => name !== "");
+      return { rows, count: all.find(({ name }) => name === "")!.until };
+    });
   }
 
   async write(row: OverrideRow, call?: Call): Promise<void> {
@@ -78,7 +104,18 @@ export class SqlOverrideTable implements OverrideTable {
   }
 
   async #readBy(reader: SqlConnection): Promise<OverrideRow[]> {
-    return (await reader.query(this.#sql.read, [])).map((row) => this.#sql.row(row));
+    return this.#rows(await reader.query(this.#sql.read, []));
+  }
+
+  async #readOfBy(
+    reader: SqlConnection,
+    { name, key }: Pick<OverrideRow, "name" | "key">,
+  ): Promise<OverrideRow[]> {
+    return this.#rows(await reader.query(this.#sql.readOf, this.#sql.id(name, key)));
+  }
+
+  #rows(found: readonly SqlRow[]): OverrideRow[] {
+    return found.map((row) => this.#sql.row(row));
   }
 
   async #writeBy(
@@ -88,30 +125,6 @@ export class SqlOverrideTable implements OverrideTable {
   ): Promise<number> {
     const params = [...this.#sql.id(name, key), rule, String(until), String(setAt)];
     return writer.execute(this.#sql.write, params, isWanted);
-  }
-
-  /** @throws WriteConflictError where the row is no longer the one that was seen. */
-  async #writeSeen(
-    writer: SqlConnection,
-    row: OverrideChange,
-    seen: readonly OverrideRow[] | undefined,
-  ): Promise<boolean> {
-    const { readLocked } = this.#sql;
-    const checks = readLocked !== undefined && seen !== undefined;
-    const was = seen?.find(({ name, key }) => name === row.name && key === row.key);
-    if (checks && was !== undefined) {
-      const [found] = await writer.query(readLocked, this.#sql.id(row.name, row.key));
-      if (found === undefined || !isSame(this.#sql.row(found), was)) throw new WriteConflictError();
-    }
-    const isNew = checks && was === undefined;
-    if (row.rule !== undefined) {
-      const written = await this.#writeBy(writer, row);
-      if (isNew && written > 1) throw new WriteConflictError();
-      return true;
-    }
-    const wasThere = await this.#removeBy(writer, row);
-    if (isNew && wasThere) throw new WriteConflictError();
-    return wasThere;
   }
 
   async #removeBy(

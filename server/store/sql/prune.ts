@@ -30,10 +30,10 @@ interface KeyRange {
 const PAGE = 1000;
 
 /**
- * No row of a config in range has numbers above this. A database raises an error if arithmetic
- * leaves the range of doubles, so rows with such numbers are kept.
+ * No row of a config in range has numbers above this, and no closed one. A database raises an error if
+ * arithmetic leaves the range of doubles, so rows with such numbers are kept.
  */
-const LARGEST = "1e60";
+const LARGEST = "1e61";
 
 function isPrunable(config: Bucket): config is PeriodicConfig {
   return isCredits(config) || isInRangeOfSql(config);
@@ -95,18 +95,19 @@ function conditionsOf({ mark, pruning }: SqlPruneOptions["dialect"], before: num
   const hasName = (made: Params, name: string) => `${column("name")} = ${made.text(name)}`;
 
   function isFull(made: Params, config: PeriodicConfig): string {
-    if (isCredits(config)) return `${column("value")} = 0`;
+    if (isCredits(config)) return `${column("used")} = 0`;
     const { rate, period, kind } = config;
     const capacity = capacityOf(config);
-    const held = pruning.formula.held(kind, {
-      value: () => column("value"),
+    return pruning.formula.isFull(kind, {
+      used: () => column("used"),
       ts: () => column("ts"),
       rate: () => made.number(rate),
       period: () => made.number(period),
       capacity: () => made.number(capacity),
+      // A window opens with the tokens of one window.
+      opened: () => made.number(kind === "fixed window" ? capacity - rate : capacity),
       now: () => made.number(before),
     });
-    return `${held} >= ${made.number(capacity)}`;
   }
 
   function isInRange(made: Params, { name, after, last }: KeyRange): string {
@@ -124,7 +125,7 @@ function conditionsOf({ mark, pruning }: SqlPruneOptions["dialect"], before: num
       pruning.isBeyond?.(made, range.name, range.after) ?? isInRange(made, range),
     // CASE fixes the order of evaluation, which AND does not.
     areFull: (made, configs) =>
-      `CASE WHEN abs(${column("value")}) < ${LARGEST} AND abs(${column("ts")}) < ${LARGEST} ` +
+      `CASE WHEN abs(${column("used")}) < ${LARGEST} AND abs(${column("ts")}) < ${LARGEST} ` +
       `THEN ${configs.map((config) => isFull(made, config)).join(" AND ")} ELSE 1 = 0 END`,
   };
 }

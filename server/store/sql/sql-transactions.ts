@@ -14,6 +14,7 @@ import type { CheckedTable } from "./table/checked-table.js";
 import { writeGroups } from "./write-groups.js";
 
 type JoinedList = NonNullable<JoinedStore["list"]>;
+type JoinedEarliest = NonNullable<JoinedStore["earliest"]>;
 
 const UNLOCKED: Locking = { lock: "none" };
 const AT_ONCE: Locking = { lock: "exclusive", patience: "none" };
@@ -115,7 +116,8 @@ export class SqlTransactions<TTransaction> {
     const gate = createTransactionGate(driver.within(tx));
     const joined = replaced(this.#statements(inside(gate.connection, locking)));
     const list: JoinedList = (...page) => table.statements.list(gate.connection, ...page);
-    return createTransactionStore(joined, { isConflict, wrap }, list, gate);
+    const earliest: JoinedEarliest = (...of) => table.statements.earliest(gate.connection, ...of);
+    return createTransactionStore(joined, { isConflict, wrap }, { list, earliest }, gate);
   }
 
   /** The statements of a transaction. Each of them begins with a read. */

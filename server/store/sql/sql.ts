@@ -1,6 +1,6 @@
 /** Pieces of SQL that the dialects share. */
-import type { RateLimitState } from "../../../core/calculate.js";
-import { rowKey, type RowId } from "../store.js";
+import type { Row } from "../../../core/rows/row.js";
+import { type FoundRow, rowKey, type RowId } from "../store.js";
 import type { SqlRow } from "./driver.js";
 
 /** An identifier in double quotes, as SQLite and PostgreSQL have them, or in MySQL's backticks. */
@@ -30,6 +30,10 @@ export function rowIdOf({ name, key, shard }: SqlRow): RowId {
   return { name: name as string, key: key as string, shard: Number(shard) };
 }
 
+function storedState({ used, ts }: SqlRow): Row {
+  return { used: Number(used), ts: Number(ts) };
+}
+
 /**
  * The states of rows that have the table's columns, by `rowKey`. A row of nulls only carries the
  * database's clock.
@@ -38,17 +42,22 @@ export function rowIdOf({ name, key, shard }: SqlRow): RowId {
  */
 export function statesOf(
   rows: readonly SqlRow[],
-  stateOf: (row: SqlRow) => RateLimitState = ({ value, ts }) => ({
-    value: Number(value),
-    ts: Number(ts),
-  }),
-): Map<string, RateLimitState> {
-  const states = new Map<string, RateLimitState>();
+  stateOf: (row: SqlRow) => Row = storedState,
+): Map<string, Row> {
+  const states = new Map<string, Row>();
   for (const row of rows) {
     if (row["name"] === null) continue;
     states.set(rowKey(rowIdOf(row)), stateOf(row));
   }
   return states;
+}
+
+/** Rows that have the table's columns. @param stateOf as for {@link statesOf} */
+export function rowsFound(
+  rows: readonly SqlRow[],
+  stateOf: (row: SqlRow) => Row = storedState,
+): FoundRow[] {
+  return rows.map((row) => ({ row: rowIdOf(row), state: stateOf(row) }));
 }
 
 export function idsOf(rows: readonly SqlRow[]): Set<string> {

@@ -2,7 +2,7 @@
  * Writes the groups of a batch with guards, in as few statements as possible. A group that fails,
  * or meets a conflict, does not affect the others.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
 import { UnsentError, type WriteOutcomes } from "../row-access.js";
 import { rowKey } from "../store.js";
@@ -95,7 +95,7 @@ function sendingWhile(isWanted: () => boolean, connection: Connection): Connecti
   };
 }
 
-const HELD: RateLimitState = { value: 0, ts: 0 };
+const HELD: Row = { used: 0, ts: 0 };
 
 /**
  * A group with several kinds of write. It is rolled back unless each of its rows was written. A row

@@ -25,7 +25,7 @@ export interface TransactionStore extends Required<JoinedStore> {
 export function createTransactionStore(
   statements: RowStatements,
   { isConflict, wrap }: Pick<RowAccess, "isConflict" | "wrap">,
-  list: NonNullable<JoinedStore["list"]>,
+  { list, earliest }: Required<Pick<JoinedStore, "list" | "earliest">>,
   gate: Pick<TransactionGate, "send" | "close">,
 ): TransactionStore {
   let last: Promise<unknown> = Promise.resolve();
@@ -77,6 +77,7 @@ export function createTransactionStore(
   return {
     apply: (decisions) => inTurn(() => apply(decisions)),
     list: (...page) => inTurn(() => list(...page).catch(rethrow)),
+    earliest: (...of) => inTurn(() => earliest(...of).catch(rethrow)),
     inTurn: (work) => inTurn(() => work(inside)),
     settled: () => last,
     end: gate.close,

@@ -145,6 +145,7 @@ export class OneTry<TTransaction, TResult> {
     return {
       apply: (...call) => observe(() => apply(...call)),
       list: (...page) => observe(() => store.list(...page)),
+      earliest: (...of) => observe(() => store.earliest(...of)),
       inTurn: (work) =>
         observe(() => store.inTurn((inside) => work({ ...inside, apply: using(inside) }))),
     };

@@ -55,6 +55,7 @@ export function createUsing<TTransaction>({
     return {
       apply: (decisions) => call((joined) => joined.apply(decisions)),
       list: (...page) => call((joined) => joined.list(...page)),
+      earliest: (...of) => call((joined) => joined.earliest(...of)),
       inTurn: (work) => call((joined) => joined.inTurn(work)),
     };
   };

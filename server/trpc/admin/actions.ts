@@ -11,7 +11,7 @@ import type { AdminChange } from "./admin-types.js";
 import { readItem } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";
 import { withSince } from "./since.js";
-import { storedKeyOf } from "./stored-key-of.js";
+import { givenKeyOf, storedKeyOf } from "./stored-key-of.js";
 
 /** How long a ban is where the caller does not say it, ms. */
 const DEFAULT_BAN = HOUR;
@@ -22,6 +22,7 @@ export interface ActionInput {
   stored?: boolean | undefined;
   for?: number | undefined;
   times?: number | undefined;
+  plan?: string | undefined;
 }
 
 /**
@@ -36,35 +37,46 @@ export async function act(
   by: string | undefined,
 ): Promise<AdminChange> {
   const { name } = input;
-  demandFitting(operator, action, name);
+  demandFitting(operator, action, input);
   const key = storedKeyOf(operator, input);
   await change(operator, action, key, input);
-  await tell(operator, action, { ...input, storedKey: key }, by);
+  const plan = await operator.planOf(name, key, givenKeyOf(input));
+  await tell(operator, action, { ...input, storedKey: key, ownPlan: plan }, by);
   const [read, override] = await Promise.all([
-    readItem(operator, name, key),
+    readItem(operator, name, key, plan),
     overrideOf(operator, name, key),
   ]);
   const [item] = await withSince(operator, recorder, name, [read]);
   return { now: operator.clock(), item: item!, ...(override && { override }) };
 }
 
+interface ToTell extends ActionInput {
+  storedKey: string | undefined;
+  /** Without overrides. */
+  ownPlan: string | undefined;
+}
+
 async function tell(
   operator: Operator,
   action: OperatorAction,
-  { name, key, storedKey }: ActionInput & { storedKey: string | undefined },
+  { name, key, storedKey, ownPlan }: ToTell,
   by: string | undefined,
 ): Promise<void> {
   const { decisions, clock } = operator;
   if (decisions.heard === undefined) return;
   // It has been done, and whoever keeps a record has to know it, also if the store fails from now on.
   const unknown = { ok: true, value: 0, ts: clock(), storeFailed: true } as const;
-  const result = await answerToOne(operator, name, storedKey).catch(() => unknown);
+  const { result, plan } = await answerToOne(operator, name, storedKey, ownPlan).catch(() => ({
+    result: unknown,
+    plan: ownPlan,
+  }));
   decisions.tell({
     action,
     name,
     key,
     count: 1,
     result,
+    ...(plan !== undefined && { plan }),
     ...(by !== undefined && { by }),
   });
 }
@@ -73,7 +85,7 @@ async function change(
   { operations, overrides, clock }: Operator,
   action: OperatorAction,
   key: string | undefined,
-  { name, times, for: ms = action === "ban" ? DEFAULT_BAN : undefined }: ActionInput,
+  { name, times, plan, for: ms = action === "ban" ? DEFAULT_BAN : undefined }: ActionInput,
 ): Promise<void> {
   const of = keyOption(key);
   if (action === "reset") return operations.reset(name, of);
@@ -85,6 +97,7 @@ async function change(
     ban: { blocked: true },
     exempt: { unlimited: true },
     raise: { times: times! },
+    plan: { plan: plan! },
   };
   const until = ms === undefined ? {} : { until: clock() + ms };
   await overrides.set(name, { ...rules[action], ...of, ...until });
@@ -92,9 +105,9 @@ async function change(
 
 /** @throws TRPCError `BAD_REQUEST` for what the limit cannot have. */
 function demandFitting(
-  { configs, slotConfigs, hasOverrides }: Operator,
+  { configs, slotConfigs, hasOverrides, plans }: Operator,
   action: OperatorAction,
-  name: string,
+  { name, plan }: ActionInput,
 ): void {
   if (action === "reset") {
     const config = configs.get(name);
@@ -107,6 +120,10 @@ function demandFitting(
   if (slotConfigs.has(name)) {
     const message = `"${action}" changes a limit of tokens, and "${name}" has slots; "reset" frees all slots of a key`;
     throw badRequest(message);
+  }
+  if (action === "plan" && !plans.has(name)) throw badRequest(`"${name}" has no plans`);
+  if (plan !== undefined && !plans.names.includes(plan)) {
+    throw badRequest(`plan must be one of ${plans.names.map((each) => `"${each}"`).join(", ")}`);
   }
   if (hasOverrides) return;
   throw badRequest(
@@ -124,14 +141,16 @@ async function overrideOf(
   return overrides.get(name, keyOption(key));
 }
 
-/** Less than one token where the bucket holds less. */
-function answerToOne(
+/** Less than one token where the bucket holds less. An override that names a plan comes before the key's own. */
+async function answerToOne(
   { operations, resolve, slotConfigs }: Operator,
   name: string,
   key: string | undefined,
+  ownPlan: string | undefined,
 ) {
-  const of = keyOption(key);
-  if (slotConfigs.has(name)) return operations.check(name, of);
-  const count = Math.min(1, capacityOf(resolve(name, of).config));
-  return operations.check(name, { ...of, count });
+  const of = { ...keyOption(key), plan: ownPlan };
+  if (slotConfigs.has(name)) return { result: await operations.check(name, of), plan: ownPlan };
+  const { config, plan } = resolve(name, of);
+  const count = Math.min(1, capacityOf(config));
+  return { result: await operations.check(name, { ...of, count }), plan };
 }

@@ -4,7 +4,6 @@
  */
 import type { TRPCBuilder } from "@trpc/server";
 import { keyOption } from "../../../core/key-option.js";
-import { usageTerms } from "../../../core/rows/usage.js";
 import type { OperatorAction } from "../../limiter/limiter-options.js";
 import type { LimitConfigs } from "../../limiter/call-options.js";
 import { OPERATOR_ACTIONS } from "../../limiter/operator-actions.js";
@@ -16,20 +15,22 @@ import type {
   AdminDenial,
   AdminDenials,
   AdminKey,
-  AdminLimit,
   AdminLimits,
   AdminPage,
+  AdminPlanChange,
   RateLimitAdminOptions,
 } from "./admin-types.js";
-import { createGuard, type Takes } from "./guard.js";
+import { givePlan } from "./give-plan.js";
+import { createGuard, refusal, type Takes } from "./guard.js";
 import { listItems, type Lists } from "./read-items.js";
 import { type Denial, DecisionRecorder, recorderOf } from "./recorder.js";
 import type { RateLimitAdminRouter } from "./router-types.js";
 import { createAdminSchemas, DEFAULT_ITEMS } from "./schemas.js";
 import { showKey } from "./show-key.js";
+import { shownLimit, withPlans } from "./show-limit.js";
 import { showUsage, type Uses } from "./show-usage.js";
 import { withSince } from "./since.js";
-import { storedKeyOf } from "./stored-key-of.js";
+import { givenKeyOf, storedKeyOf } from "./stored-key-of.js";
 
 const ACTIONS: readonly AdminAction[] = ["view", ...OPERATOR_ACTIONS];
 
@@ -70,13 +71,29 @@ export function createAdminRouter<
     return found;
   }
 
-  function toActing(action: OperatorAction) {
+  function actorOf(ctx: unknown): string | undefined {
+    const by: unknown = admin?.actor?.({ ctx: ctx as TContext });
+    return typeof by === "string" ? by : undefined;
+  }
+
+  function toActing(action: Exclude<OperatorAction, "plan">) {
     return ({ ctx, input }: { ctx: unknown; input: ActionInput }) =>
-      throwingAdminErrors(() => {
-        const by: unknown = admin?.actor?.({ ctx: ctx as TContext });
-        const actor = typeof by === "string" ? by : undefined;
-        return act({ operator, recorder }, action, { ...input, name: known(input.name) }, actor);
+      throwingAdminErrors(async () => {
+        const by = actorOf(ctx);
+        return act({ operator, recorder }, action, { ...input, name: known(input.name) }, by);
       });
+  }
+
+  /** The limits of an input without a name: those with plans that the caller may give. */
+  async function plannedFor(
+    ctx: unknown,
+    { key, all }: { key?: string | undefined; all?: boolean | undefined },
+  ): Promise<TName[]> {
+    const planned = withPlans(operator, names);
+    if (planned.length === 0) throw badRequest("No rate limit has plans that a key could be given");
+    const found = await allowed(planned, (name) => guard.allows(ctx, "plan", { key, all, name }));
+    if (found.length === 0) throw refusal("plan");
+    return found;
   }
 
   /** Those of a list that `allows` says yes to, in its order. */
@@ -94,10 +111,11 @@ export function createAdminRouter<
       throwingAdminErrors(async (): Promise<AdminLimits<TName>> => {
         const [actions, shown] = await Promise.all([
           allowed(ACTIONS, (action) => guard.allows(ctx, action)),
-          allowed(names, (name) => guard.allows(ctx, "view", name)),
+          allowed(names, (name) => guard.allows(ctx, "view", { name })),
         ]);
         const { isHashed: hashed, clock } = operator;
-        return { now: clock(), hashed, actions, limits: shown.map(shownLimit) };
+        const limits = shown.map((name) => shownLimit(operator, name, limiter.limits[name]!));
+        return { now: clock(), hashed, actions, limits };
       }),
     ),
 
@@ -117,9 +135,12 @@ export function createAdminRouter<
       .input(schemas.key)
       .query(({ ctx, input }) =>
         throwingAdminErrors(async (): Promise<AdminKey<TName>> => {
-          const shown = await allowed(names, (name) => guard.allows(ctx, "view", name, input?.key));
+          const shown = await allowed(names, (name) =>
+            guard.allows(ctx, "view", { name, key: input?.key }),
+          );
           const key = storedKeyOf(operator, input);
-          const limits = await showKey({ operator, limiter, recorder }, shown, key);
+          const parts = { operator, limiter, recorder };
+          const limits = await showKey(parts, shown, key, givenKeyOf(input));
           return { now: operator.clock(), ...keyOption(key), limits };
         }),
       ),
@@ -138,7 +159,7 @@ export function createAdminRouter<
         throwingAdminErrors(async (): Promise<AdminDenials<TName>> => {
           const shown =
             name === undefined
-              ? await allowed(names, (each) => guard.allows(ctx, "view", each))
+              ? await allowed(names, (each) => guard.allows(ctx, "view", { name: each }))
               : [known(name)];
           const { since, items } = recorder.denials(shown, count);
           return { now: operator.clock(), since, items: items.map(shownDenial) };
@@ -154,7 +175,18 @@ export function createAdminRouter<
     /** Gives so many times what counts without it. */
     raise: guarded("raise", "name", "key").input(schemas.raise).mutation(toActing("raise")),
 
-    /** Ends a ban, an exemption or a raise. */
+    /** Has a limit of a key, or all of its limits with plans, be what a plan has. */
+    plan: guarded("plan", "name", "key")
+      .input(schemas.plan)
+      .mutation(({ ctx, input: { name, ...input } }) =>
+        throwingAdminErrors(async (): Promise<AdminPlanChange<TName>> => {
+          const by = actorOf(ctx);
+          const of = name === undefined ? await plannedFor(ctx, input) : [known(name)];
+          return givePlan({ operator, recorder }, of, input, by);
+        }),
+      ),
+
+    /** Ends a ban, an exemption, a raise or a plan. */
     clear: guarded("clear", "name", "key").input(schemas.target).mutation(toActing("clear")),
 
     /** Fills a bucket, and frees all slots. */
@@ -164,20 +196,5 @@ export function createAdminRouter<
   function shownDenial({ at, name, key, count, retryAfter }: Denial): AdminDenial<TName> {
     const stored = keyOption(operator.toStoredKey(key));
     return { at, name: name as TName, ...stored, count, retryAfter };
-  }
-
-  function shownLimit(name: TName): AdminLimit<TName> {
-    const own = limiter.limits[name]!;
-    const isSlots = own.kind === "concurrency";
-    const usage = isSlots ? undefined : own.usage;
-    return {
-      name,
-      kind: own.kind,
-      config: operator.ownConfig(name),
-      usage: Boolean(usage),
-      ...(usage && { usageEvery: usageTerms(usage).every }),
-      holds: !isSlots && own.holds === true,
-      overrides: operator.hasOverrides && !isSlots,
-    };
   }
 }

@@ -1,6 +1,10 @@
 /** What the admin router is given, and what it answers. Its answers are plain JSON. */
 import type { ShownConfig } from "../../../core/config.js";
-import type { LimitConfig } from "../../../core/limit-config.js";
+import type {
+  ConcurrencyConfig,
+  LimitConfig,
+  RateLimitConfig,
+} from "../../../core/limit-config.js";
 import type { Usage } from "../../../core/usage.js";
 import type { HoldThen } from "../../../core/rows/hold.js";
 import type { OperatorAction } from "../../limiter/limiter-options.js";
@@ -15,13 +19,21 @@ export interface AdminAuthorizeOptions<TContext, TName extends string> {
   ctx: TContext;
   /** What the caller wants to do. */
   action: AdminAction;
-  /** The limit; `undefined` where the call is about no limit, or about one that does not exist. */
+  /**
+   * The limit; `undefined` where the call is about no limit or about several ones, of which each is asked
+   * for afterwards, and where there is no such limit.
+   */
   name: TName | undefined;
   /**
    * The key, as the caller of the router has sent it: with `stored: true` that of the rows, which is
-   * hashed where there is a `hashKey`. `undefined` for all keys and for the shared bucket.
+   * hashed where there is a `hashKey`. `undefined` where the call is about no key, and for all keys.
    */
   key: string | undefined;
+  /**
+   * Whether the action is for all keys of the limit at once (`all: true`), and so for all users; of
+   * `reset`, for the shared bucket.
+   */
+  all: boolean;
 }
 
 /** Who may use the admin router. */
@@ -45,16 +57,29 @@ export interface AdminLimit<TName extends string = string> {
   name: TName;
   /** Its kind, as it is written in `limits`. */
   kind: LimitConfig["kind"];
-  /** Its own config, without overrides. Slots are shown as the tokens of a window. */
+  /**
+   * Its own config, without overrides; with plans, that of the largest. Slots are shown as the tokens of a
+   * window.
+   */
   config: ShownConfig;
+  /** Its plans, in the order of the limiter; absent where it has none. */
+  plans?: AdminPlan[];
   /** Whether it counts its usage. */
   usage: boolean;
   /** The length of a span of its usage, ms. */
   usageEvery?: number;
   /** Whether calls may hold its tokens. */
   holds: boolean;
-  /** Whether it can be overridden: `ban`, `exempt`, `raise` and `clear`. */
+  /** Whether it can be overridden: `ban`, `exempt`, `raise`, `plan` and `clear`. */
   overrides: boolean;
+}
+
+/** What a plan has of a limit. */
+export interface AdminPlan {
+  /** The name of the plan. */
+  plan: string;
+  /** Its config; `"unlimited"` where every call passes, and `"none"` where every call is denied. */
+  terms: RateLimitConfig | ConcurrencyConfig | "unlimited" | "none";
 }
 
 /** The answer of `limits`. */
@@ -89,6 +114,11 @@ export interface AdminItem {
   value: number;
   /** Epoch ms: the present instant, or the start of the present window. */
   ts: number;
+  /**
+   * The plan that counts now: that of an override, or else what the limiter's own `plan` function says.
+   * Absent for a limit without plans, and where nothing says the plan: the largest is shown then.
+   */
+  plan?: string | undefined;
   /** The config that counts now, overrides included. */
   config: ShownConfig;
   /** The limiter's clock when the state was read, epoch ms. */
@@ -120,8 +150,8 @@ export interface AdminPage {
 export interface AdminRow {
   /** Which of the shards or slots it is, from 0. */
   shard: number;
-  /** The tokens at `ts`. Of slots, a number that only the package reads. */
-  value: number;
+  /** What was used at `ts`, below 0 where it is owed. Of slots, a number that only the package reads. */
+  used: number;
   /** When that was true, epoch ms. */
   ts: number;
 }
@@ -221,7 +251,7 @@ export interface AdminDenials<TName extends string = string> {
   items: AdminDenial<TName>[];
 }
 
-/** The answer of each action. */
+/** The answer of each action but `plan`. */
 export interface AdminChange {
   /** The limiter's clock, epoch ms. */
   now: number;
@@ -229,4 +259,15 @@ export interface AdminChange {
   item: AdminItem;
   /** The override of exactly this key, or of all keys, that is in force after it. */
   override?: AdminOverride | undefined;
+}
+
+/** The answer of `plan`. */
+export interface AdminPlanChange<TName extends string = string> {
+  /** The limiter's clock, epoch ms. */
+  now: number;
+  /** The limits that were changed, in the order of the limiter. */
+  changes: (AdminChange & {
+    /** The limit. */
+    name: TName;
+  })[];
 }

@@ -15,6 +15,14 @@ interface GuardedCall {
 /** Which of the two a procedure takes. */
 export type Takes = readonly ("name" | "key")[];
 
+/** What a call is about, as far as it says so. */
+interface About<TName extends string> {
+  name?: TName | undefined;
+  key?: string | undefined;
+  /** @default false */
+  all?: boolean | undefined;
+}
+
 export interface Guard<TName extends string> {
   /**
    * Rejects with `FORBIDDEN`, unless the caller may do it.
@@ -23,7 +31,7 @@ export interface Guard<TName extends string> {
    */
   demand(action: AdminAction, takes: Takes, call: GuardedCall): Promise<void>;
   /** Whether the caller may do it. */
-  allows(ctx: unknown, action: AdminAction, name?: TName, key?: string): Promise<boolean>;
+  allows(ctx: unknown, action: AdminAction, about?: About<TName>): Promise<boolean>;
 }
 
 /** @param options `undefined` where nobody may do anything. */
@@ -31,10 +39,11 @@ export function createGuard<TContext extends object, TName extends string>(
   options: RateLimitAdminOptions<TContext, TName> | undefined,
   names: readonly TName[],
 ): Guard<TName> {
-  const allows: Guard<TName>["allows"] = async (ctx, action, name, key) => {
+  const allows: Guard<TName>["allows"] = async (ctx, action, { name, key, all = false } = {}) => {
     if (options === undefined) return false;
+    const asked = { ctx: ctx as TContext, action, name, key, all };
     try {
-      const answer: unknown = await options.authorize({ ctx: ctx as TContext, action, name, key });
+      const answer: unknown = await options.authorize(asked);
       // Plain JavaScript may answer with an object, such as that of an error.
       return answer === true;
     } catch (error) {
@@ -49,15 +58,20 @@ export function createGuard<TContext extends object, TName extends string>(
       // An input that cannot be read is an error of its own, for those who may know of it.
       const input: unknown =
         options === undefined ? undefined : await getRawInput().catch(() => {});
-      const { name, key } = Object(input) as { name?: unknown; key?: unknown };
-      const isAllowed = await allows(
-        ctx,
-        action,
-        takes.includes("name") ? names.find((each) => each === name) : undefined,
-        takes.includes("key") && typeof key === "string" ? key : undefined,
-      );
+      const { name, key, all = false } = Object(input) as Record<string, unknown>;
+      const isAllowed = await allows(ctx, action, {
+        name: takes.includes("name") ? names.find((each) => each === name) : undefined,
+        key: takes.includes("key") && typeof key === "string" ? key : undefined,
+        // What is no boolean is refused afterwards.
+        all: takes.includes("key") && all !== false,
+      });
       if (isAllowed) return;
-      throw new TRPCError({ code: "FORBIDDEN", message: `This caller may not use "${action}"` });
+      throw refusal(action);
     },
   };
+}
+
+/** The error of a caller who may not. */
+export function refusal(action: AdminAction): TRPCError {
+  return new TRPCError({ code: "FORBIDDEN", message: `This caller may not use "${action}"` });
 }

@@ -6,6 +6,7 @@ import type { LimitItem, LimitPage, ListOptions } from "../../limiter/limiter-ty
 import { waitForOne } from "../../limiter/list-denied.js";
 import { cursorOf, readItems } from "../../limiter/list-rows.js";
 import type { Operator } from "../../limiter/operator.js";
+import type { OverriddenAnswer } from "../../limiter/resolve-limit.js";
 import { readSlotItems } from "../../limiter/slots/list-slots.js";
 import type { AdminItem } from "./admin-types.js";
 
@@ -18,54 +19,69 @@ export interface Lists {
 const KEYS_AT_ONCE = 200;
 const TURNS = 20;
 
-/** @param key the stored one; `undefined` for the shared bucket. */
+/**
+ * @param key the stored one; `undefined` for the shared bucket.
+ * @param plan that of the key, without overrides; `undefined` where it is not known.
+ */
 export async function readItem(
   operator: Operator,
   name: string,
   key: string | undefined,
+  plan: string | undefined,
 ): Promise<AdminItem> {
-  const { context, clock, slotConfigs } = operator;
-  const slots = slotConfigs.get(name);
+  const { context, clock } = operator;
+  const slots = slotsOf(operator, name, plan);
   if (slots !== undefined) {
     const [item] = await readSlotItems({ clock, executor: context }, name, [key ?? ""], slots);
-    return slotItem(item!, slots);
+    return { ...slotItem(item!, slots), ...(plan !== undefined && { plan }) };
   }
   return operator.first(async (of: string) => {
-    const limit = operator.resolve(of, keyOption(key));
-    const [item] = await readItems({ clock, executor: context, leases: context.leases }, [limit]);
-    return withWait(item!);
+    const limit = operator.resolve(of, { ...keyOption(key), plan });
+    const [item] = await readItems({ executor: context }, [limit]);
+    return withWait(operator, name, item!);
   })(name);
+}
+
+/** The slots that a key with this plan has; `undefined` for a limit of tokens. */
+export function slotsOf(
+  { slotConfigs, plans }: Operator,
+  name: string,
+  plan: string | undefined,
+): ConcurrencyConfig | undefined {
+  const own = slotConfigs.get(name);
+  if (own === undefined || plan === undefined) return own;
+  return plans.entry(name, plan) as ConcurrencyConfig;
 }
 
 /** One page of keys. With `denied`, those whose next call for one token, or for a slot, is denied. */
 export async function listItems(
-  { slotConfigs }: Operator,
+  operator: Operator,
   limiter: Lists,
   name: string,
   { denied, after, count }: { denied: boolean; after: string | undefined; count: number },
 ): Promise<{ items: AdminItem[]; next?: string | undefined }> {
-  const slots = slotConfigs.get(name);
-  if (slots === undefined) {
+  if (!operator.slotConfigs.has(name)) {
     const { items, next } = await limiter.list(name, { denied, after, count });
-    return { items: denied ? items : items.map(withWait), next };
+    return { items: denied ? items : items.map((item) => withWait(operator, name, item)), next };
   }
-  if (denied) return listFull(limiter, name, slots, { after, count });
+  if (denied) return listFull(operator, limiter, name, { after, count });
   const { items, next } = await limiter.list(name, { after, count });
-  return { items: items.map((item) => slotItem(item, slots)), next };
+  return { items: await slotItems(operator, name, items), next };
 }
 
 /** The keys that have no free slot. A page looks at some thousand keys at most. */
 async function listFull(
+  operator: Operator,
   limiter: Lists,
   name: string,
-  slots: ConcurrencyConfig,
   { after, count }: { after: string | undefined; count: number },
 ): Promise<{ items: AdminItem[]; next?: string | undefined }> {
   const items: AdminItem[] = [];
   let next = after;
   for (let turn = 0; turn < TURNS; turn++) {
     const page = await limiter.list(name, { after: next, count: KEYS_AT_ONCE });
-    const found = page.items.map((item) => slotItem(item, slots)).filter(({ value }) => value < 1);
+    const read = await slotItems(operator, name, page.items);
+    const found = read.filter(({ value }) => value < 1);
     const missing = count - items.length;
     items.push(...found.slice(0, missing));
     if (found.length > missing) return { items, next: cursorOf(items.at(-1)!.key ?? "") };
@@ -76,11 +92,39 @@ async function listFull(
 }
 
 /** With how long a call for one token would have to wait, where it would. */
-function withWait(item: LimitItem): AdminItem {
-  const { blocked, unlimited, until } = item.override ?? {};
-  const kind = blocked ? "blocked" : unlimited ? "unlimited" : undefined;
-  const retryAfter = waitForOne(kind && { kind, until }, item);
+function withWait(operator: Operator, name: string, item: LimitItem): AdminItem {
+  const retryAfter = waitForOne(answerOf(operator, name, item), item);
   return { ...item, ...(retryAfter !== undefined && { retryAfter }) };
+}
+
+/** What every call is answered with, by an override or by the plan; `undefined` where the rows decide. */
+function answerOf(
+  { plans }: Operator,
+  name: string,
+  { override, plan }: LimitItem,
+): Pick<OverriddenAnswer, "kind" | "until"> | undefined {
+  const { blocked, unlimited, until, plan: given } = override ?? {};
+  if (blocked) return { kind: "blocked", until };
+  if (unlimited) return { kind: "unlimited", until };
+  const entry = plan === undefined ? undefined : plans.entry(name, plan);
+  // What a plan answers by itself has no end.
+  const end = given === undefined ? undefined : until;
+  if (entry === "none") return { kind: "blocked", until: end };
+  return entry === "unlimited" ? { kind: "unlimited", until: end } : undefined;
+}
+
+/** A list knows no plan of slots, so the keys are read again by theirs, where they are known. */
+function slotItems(
+  operator: Operator,
+  name: string,
+  items: readonly LimitItem[],
+): Promise<AdminItem[]> {
+  const slots = operator.slotConfigs.get(name)!;
+  const read = items.map(async (item) => {
+    const plan = await operator.planOf(name, item.key);
+    return plan === undefined ? slotItem(item, slots) : readItem(operator, name, item.key, plan);
+  });
+  return Promise.all(read);
 }
 
 function slotItem(item: LimitItem, slots: ConcurrencyConfig): AdminItem {

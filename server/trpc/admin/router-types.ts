@@ -7,6 +7,7 @@ import type {
   AdminKey,
   AdminLimits,
   AdminPage,
+  AdminPlanChange,
   AdminUsage,
 } from "./admin-types.js";
 
@@ -39,6 +40,7 @@ export type RateLimitAdminRouter<
     ban: Action<TMeta, AdminTimedInput<TName>>;
     exempt: Action<TMeta, AdminTimedInput<TName>>;
     raise: Action<TMeta, AdminRaiseInput<TName>>;
+    plan: TRPCMutationProcedure<Definition<TMeta, AdminPlanInput<TName>, AdminPlanChange<TName>>>;
     clear: Action<TMeta, AdminTarget<TName>>;
     reset: Action<TMeta, AdminTarget<TName>>;
   }
@@ -106,6 +108,17 @@ export interface AdminTimedInput<TName extends string = string> extends AdminTar
 export interface AdminRaiseInput<TName extends string = string> extends AdminTimedInput<TName> {
   /** So many times what counts without it: above 0, at most a million. */
   times: number;
+}
+
+/** The input of `plan`. */
+export interface AdminPlanInput<TName extends string = string> extends Omit<
+  AdminTimedInput<TName>,
+  "name"
+> {
+  /** The limit. @default all limits with plans that the caller may change */
+  name?: TName | undefined;
+  /** One of the limiter's plans. */
+  plan: string;
 }
 
 type Action<TMeta, TInput> = TRPCMutationProcedure<Definition<TMeta, TInput, AdminChange>>;

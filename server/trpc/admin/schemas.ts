@@ -49,6 +49,7 @@ export function createAdminSchemas<TName extends string>() {
     denials: z.strictObject({ name: name.optional(), count }).optional(),
     target: target.refine(isOne, TARGET),
     timed: timed.refine(isOne, TARGET),
+    plan: timed.extend({ name: name.optional(), plan: z.string().max(191) }).refine(isOne, TARGET),
     raise: timed.extend({ times: z.number().gt(0).max(MOST_TIMES) }).refine(isOne, TARGET),
   };
 }

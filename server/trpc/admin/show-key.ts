@@ -1,7 +1,6 @@
 /** One key under all limits: what its buckets hold, its rows, holds, slots, overrides and usage. */
 import { DAY } from "../../../core/durations.js";
 import { keyOption } from "../../../core/key-option.js";
-import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { waits } from "../../../core/rows/seat.js";
 import { allRows } from "../../limiter/choose-shards.js";
 import { listHolds } from "../../limiter/holds/list-holds.js";
@@ -11,7 +10,7 @@ import { resolve as resolveSlots } from "../../limiter/slots/slots-limit.js";
 import { storedRows } from "../../limiter/stored-rows.js";
 import { readUsage } from "../../limiter/usage/read-usage.js";
 import type { AdminItem, AdminKeyLimit, AdminSlots } from "./admin-types.js";
-import { readItem } from "./read-items.js";
+import { readItem, slotsOf } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";
 import type { Uses } from "./show-usage.js";
 import { withSince } from "./since.js";
@@ -29,11 +28,13 @@ export interface KeyParts {
  * The reads of all limits go out at the same time, so a store sends them together.
  *
  * @param key the stored one; `undefined` for the shared bucket.
+ * @param given the same key as the application has it, where that is known.
  */
 export async function showKey<TName extends string>(
   parts: KeyParts,
   names: readonly TName[],
   key: string | undefined,
+  given: string | undefined,
 ): Promise<AdminKeyLimit<TName>[]> {
   const { operator, limiter } = parts;
   // What this process has counted is then there, too.
@@ -41,7 +42,7 @@ export async function showKey<TName extends string>(
   const overrides = operator.hasOverrides ? await operator.overrides.list() : [];
   const shown = names.map(async (name) => {
     const override = overrides.find((each) => each.name === name && each.key === key);
-    const limit = await showLimit(parts, name, key);
+    const limit = await showLimit(parts, name, key, await operator.planOf(name, key, given));
     return limit && { name, ...limit, ...(override && { override }) };
   });
   return (await Promise.all(shown)).flatMap((limit) => limit ?? []);
@@ -54,19 +55,19 @@ async function showLimit(
   { operator, recorder }: KeyParts,
   name: string,
   key: string | undefined,
+  plan: string | undefined,
 ): Promise<Shown | undefined> {
   if (!mayHave(operator, name, key)) return undefined;
-  const slots = operator.slotConfigs.get(name);
-  const item = readItem(operator, name, key).then(async (read) => {
+  const item = readItem(operator, name, key, plan).then(async (read) => {
     const [only] = await withSince(operator, recorder, name, [read]);
     return only!;
   });
-  if (slots !== undefined) return showSlots(operator, name, key, slots, await item);
+  if (operator.slotConfigs.has(name)) return showSlots(operator, name, key, await item);
   const { configs, context, store, resolve, clock } = operator;
   const of = keyOption(key);
   const { holds, usage } = configs.get(name)!;
   const now = clock();
-  const rows = storedRows(context, allRows(beneathAnswer(resolve(name, of))));
+  const rows = storedRows(context, allRows(beneathAnswer(resolve(name, { ...of, plan }))));
   const held = holds && store.list ? listHolds(context, store, name, of) : undefined;
   const used = usage ? readUsage(context, name, { ...of, from: now - DAY, to: now }) : undefined;
   const read = await Promise.all([item, rows, held, used]);
@@ -94,17 +95,18 @@ async function showSlots(
   operator: Operator,
   name: string,
   key: string | undefined,
-  config: ConcurrencyConfig,
   item: AdminItem,
 ): Promise<Shown> {
-  const limit = resolveSlots(name, key, key, config);
-  const [rows, seats] = await Promise.all([
+  // By the largest plan: those who entered by a larger one are in their slots still.
+  const limit = resolveSlots(name, key, key, operator.slotConfigs.get(name)!);
+  const [rows, seats, whole] = await Promise.all([
     storedRows(operator.context, limit.rows),
     storedRows(operator.context, limit.seats()),
+    item.plan === undefined ? item : readItem(operator, name, key, undefined),
   ]);
-  const { starts = [] } = item.config as { starts?: readonly number[] };
+  const { starts = [] } = whole.config as { starts?: readonly number[] };
   const slots: AdminSlots = {
-    slots: config.slots,
+    slots: slotsOf(operator, name, item.plan)!.slots,
     holders: [...starts],
     waiting: seats.filter((seat) => waits(seat, limit.seatTtl, item.now)).length,
   };

@@ -11,3 +11,14 @@ export function storedKeyOf(
 ): string | undefined {
   return stored ? key : toStoredKey(key);
 }
+
+/** The key as the application has it; `undefined` where the caller sends that of the rows. */
+export function givenKeyOf({
+  key,
+  stored = false,
+}: {
+  key?: string | undefined;
+  stored?: boolean | undefined;
+} = {}): string | undefined {
+  return stored ? undefined : key;
+}

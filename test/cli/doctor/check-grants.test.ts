@@ -91,7 +91,7 @@ describe("doctor on PostgreSQL", () => {
     expect(faultsOf(reading)).toEqual(["error grants"]);
     const { message, advice } = findingOf(reading, "grants");
     expect(message).toMatch(/^the keys in table "RateLimit" can be read by .*\bpublic$/);
-    for (const right of ["INSERT", "UPDATE", "DELETE", "UPDATE (value)"]) {
+    for (const right of ["INSERT", "UPDATE", "DELETE", "UPDATE (used)"]) {
       await database.prisma.$executeRawUnsafe(`GRANT ${right} ON "RateLimit" TO PUBLIC`);
       const writing = await runDoctor(database.url);
       expect(findingOf(writing, "grants").message).toContain('"RateLimit" can be written by');

@@ -30,7 +30,7 @@ describe("doctor in a monorepo", () => {
       const client = createClient({ url: `file:${join(app.root, "local.db")}` });
       await client.execute(
         `CREATE TABLE rate_limits (name TEXT NOT NULL, key TEXT NOT NULL DEFAULT '', ` +
-          `shard INTEGER NOT NULL DEFAULT 0, value REAL NOT NULL, ts REAL NOT NULL, ` +
+          `shard INTEGER NOT NULL DEFAULT 0, used REAL NOT NULL, ts REAL NOT NULL, ` +
           `PRIMARY KEY (name, key, shard))`,
       );
       client.close();

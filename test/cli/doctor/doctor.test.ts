@@ -26,16 +26,16 @@ interface Kind {
   quote: (name: string) => string;
   /** Makes the column `key` fold case. */
   fold: string[];
-  /** Makes the column `value` no double. */
+  /** Makes the column `used` no double. */
   narrow: string[];
 }
 
 const doubleQuoted = (name: string) => `"${name}"`;
 const backticked = (name: string) => `\`${name}\``;
-const sqliteTable = (key: string, value: string) => [
+const sqliteTable = (key: string, used: string) => [
   'DROP TABLE "RateLimit"',
   `CREATE TABLE "RateLimit" ("name" TEXT NOT NULL, "key" TEXT NOT NULL ${key}, "shard" INTEGER NOT NULL, ` +
-    `"value" ${value} NOT NULL, "ts" REAL NOT NULL, PRIMARY KEY ("name", "key", "shard"))`,
+    `"used" ${used} NOT NULL, "ts" REAL NOT NULL, PRIMARY KEY ("name", "key", "shard"))`,
 ];
 
 const KINDS: Kind[] = [
@@ -54,7 +54,7 @@ const KINDS: Kind[] = [
       "CREATE COLLATION folds (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
       'ALTER TABLE "RateLimit" ALTER COLUMN "key" TYPE text COLLATE folds',
     ],
-    narrow: ['ALTER TABLE "RateLimit" ALTER COLUMN "value" TYPE real'],
+    narrow: ['ALTER TABLE "RateLimit" ALTER COLUMN "used" TYPE real'],
   },
 ];
 if (mysqlUrl !== undefined) {
@@ -65,7 +65,7 @@ if (mysqlUrl !== undefined) {
     fold: [
       "ALTER TABLE `RateLimit` MODIFY `key` VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL",
     ],
-    narrow: ["ALTER TABLE `RateLimit` MODIFY `value` DECIMAL(20, 4) NOT NULL"],
+    narrow: ["ALTER TABLE `RateLimit` MODIFY `used` DECIMAL(20, 4) NOT NULL"],
   });
 } else {
   it("finds faults of MySQL", ({ skip }) => skip("needs TEST_MYSQL_URL"));
@@ -98,7 +98,20 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
     await database.prisma.$executeRawUnsafe(`CREATE TABLE ${quote("other")} ${FOREIGN}`);
     const findings = await runDoctor(database.url, { table: "other" });
     expect(faultsOf(findings)).toEqual(["error table-foreign"]);
-    expect(findingOf(findings, "table-foreign").message).toContain("name, key, shard, value, ts");
+    expect(findingOf(findings, "table-foreign").message).toContain("name, key, shard, used, ts");
+  });
+
+  it("names a table of another version, whose rows say what is left", async () => {
+    await using database = await create();
+    await database.prisma.$executeRawUnsafe(
+      `ALTER TABLE ${quote("RateLimit")} RENAME COLUMN used TO ${quote("value")}`,
+    );
+    const findings = await runDoctor(database.url);
+    expect(faultsOf(findings)).toEqual(["error table-columns"]);
+    const { message, advice } = findingOf(findings, "table-columns");
+    expect(message).toMatch(/^table "RateLimit" in .* has no column used; it has value$/);
+    expect(advice).toContain("drop it and make it anew");
+    expect(advice).not.toContain("rename");
   });
 
   it("names a collation that folds case", async () => {
@@ -112,7 +125,7 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
     for (const statement of narrow) await database.prisma.$executeRawUnsafe(statement);
     const findings = await runDoctor(database.url);
     expect(faultsOf(findings)).toEqual(["error table-type"]);
-    expect(findingOf(findings, "table-type").message).toContain("column value");
+    expect(findingOf(findings, "table-type").message).toContain("column used");
   });
 
   it("counts rows from the future, which a reset heals", async () => {
@@ -131,6 +144,17 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
 
     await limiter.reset("send", { key: "ann" });
     await limiter.reset("send", { key: "bob" });
+    expect(faultsOf(await runDoctor(database.url))).toEqual([]);
+  });
+
+  it("takes no closed bucket for a row from the future, nor a count of closings", async () => {
+    await using database = await create();
+    const limits = {
+      logIn: { kind: "token bucket", rate: 1, period: MINUTE, blockFor: [HOUR, 2 * HOUR] },
+    } as const;
+    const limiter = createRateLimiter({ store: prismaStore(database.prisma as never), limits });
+    await limiter.limit("logIn", { key: "ann" });
+    expect((await limiter.limit("logIn", { key: "ann" })).ok).toBe(false);
     expect(faultsOf(await runDoctor(database.url))).toEqual([]);
   });
 
@@ -157,7 +181,7 @@ describe.runIf(mysqlUrl !== undefined)("doctor on the table that Prisma makes on
     const statements = [
       "DROP TABLE `RateLimit`",
       "CREATE TABLE `RateLimit` (`name` VARCHAR(192) NOT NULL, `key` VARCHAR(192) NOT NULL DEFAULT '', " +
-        "`shard` INTEGER NOT NULL DEFAULT 0, `value` DOUBLE NOT NULL, `ts` DOUBLE NOT NULL, " +
+        "`shard` INTEGER NOT NULL DEFAULT 0, `used` DOUBLE NOT NULL, `ts` DOUBLE NOT NULL, " +
         "PRIMARY KEY (`name`, `key`, `shard`)) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
     ];
     for (const statement of statements) await database.prisma.$executeRawUnsafe(statement);

@@ -150,7 +150,7 @@ describe.each(FLAVOURS)("init on Supabase, with $name", ({ files, table, sql }) 
     const attempts = [
       `SELECT "key" FROM "${table}"`,
       `DELETE FROM "${table}" WHERE "key" = 'ann'`,
-      `UPDATE "${table}" SET "value" = 9`,
+      `UPDATE "${table}" SET "used" = 9`,
       `INSERT INTO "${overrides}" VALUES ('logIn', 'ann', '{}', 9e15, 0)`,
     ];
     for (const attempt of attempts) {
@@ -231,7 +231,7 @@ it("gives a store tables of a type that it takes", () => {
     name: d.text().notNull(),
     key: d.text().notNull().default(""),
     shard: d.integer().notNull().default(0),
-    value: d.doublePrecision().notNull(),
+    used: d.doublePrecision().notNull(),
     ts: d.doublePrecision().notNull(),
   })).enableRLS();
   const pool = new pg.Pool({ max: 1 });

@@ -24,11 +24,13 @@ interface Options {
   /** The server answers nothing until `unblock`. */
   isBlocked?: boolean;
   overrides?: boolean;
+  /** How long a denial closes `send`. */
+  blockFor?: number;
   strict?: boolean;
   path?: string;
 }
 
-const ALL: readonly AdminAction[] = ["view", "ban", "exempt", "raise", "clear", "reset"];
+const ALL: readonly AdminAction[] = ["view", "ban", "exempt", "raise", "plan", "clear", "reset"];
 
 async function open({
   actions = ALL,
@@ -37,12 +39,13 @@ async function open({
   strict = false,
   path,
   isBlocked = false,
+  ...closing
 }: Options = {}) {
   const heard: DecisionEvent[] = [];
   const limiter = createRateLimiter({
     store: memoryStore(),
     limits: {
-      send: { kind: "token bucket", rate: 2, period: HOUR, usage: { every: MINUTE } },
+      send: { kind: "token bucket", rate: 2, period: HOUR, usage: { every: MINUTE }, ...closing },
       plan: { kind: "fixed window", rate: 5, period: "month", timeZone: "UTC", holds: true },
       jobs: { kind: "concurrency", slots: 1 },
     },
@@ -183,6 +186,19 @@ describe("one key", () => {
     await soon(() => expect(actions.queryByText(/^banned until/)).toBeNull());
     // The button is gone, so the focus is on what it was about.
     expect(document.activeElement?.textContent).toBe("send");
+  });
+
+  it("shows a bucket that a denial has closed as empty, and until when its row says so", async () => {
+    const { limiter } = await open({ blockFor: HOUR });
+    await limiter.limit("send", { key: "ann", count: 2 });
+    await limiter.limit("send", { key: "ann" });
+    await lookUp("ann");
+    const shown = await card("send");
+    expect(shown.textContent).toContain("0 of 2 left");
+    expect(shown.querySelector(".rla-bar-fill")).toBeNull();
+    expect(shown.textContent).toMatch(/may go on in 1h (29m|30m)/);
+    const cells = [...shown.querySelectorAll("td")].map(({ textContent }) => textContent);
+    expect(cells).toEqual(["0", "closed", expect.stringMatching(/^until .*\d\d:\d\d/)]);
   });
 
   it("names a ban of all keys, and does not offer to clear it for this key alone", async () => {

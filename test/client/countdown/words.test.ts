@@ -24,7 +24,7 @@ describe("a wait in English", () => {
     [5, "5s", "Wait 5 seconds"],
     [60, "1m 0s", "Wait 1 minute"],
     [125, "2m 5s", "Wait 3 minutes"],
-    [HOUR - 1, "59m 59s", "Wait 60 minutes"],
+    [HOUR - 1, "59m 59s", "Wait 1 hour"],
     [HOUR + 2 * MINUTE, "1h 2m", "Wait 2 hours"],
     [12 * HOUR - 1, "11h 59m", "Wait 12 hours"],
     [0, "You can go on", "You can go on"],

@@ -31,6 +31,17 @@ describe("a correction", () => {
     );
   });
 
+  it("says that a denial has closed the limit, and nothing where the page has had that denial", () => {
+    const config = { kind: "token bucket", rate: 1, period: HOUR, blockFor: HOUR } as const;
+    const end = NOW + HOUR;
+    const closed = snapshot(0, { config, ts: end, closedUntil: end });
+    expect(correctionOf(snapshot(0, { config }), closed)).toBe("0 of 1, closed, not 0");
+    expect(correctionOf(snapshot(-1, { config }), closed)).toBeUndefined();
+    expect(correctionOf(closed, closed)).toBeUndefined();
+    expect(correctionOf(closed, snapshot(0, { config }))).toBe("0 of 1, not 0");
+    expect(correctionOf(closed, { ...closed, now: end, ts: end })).toBeUndefined();
+  });
+
   it("says that the limit itself has changed", () => {
     const config = { kind: "token bucket", rate: 2, period: HOUR, capacity: 18 } as const;
     expect(correctionOf(snapshot(3), snapshot(12, { config }))).toBe(

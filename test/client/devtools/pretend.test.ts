@@ -117,3 +117,17 @@ it("does not offer to deny what denies no call", () => {
   expect(pretencesFor({ ...config, shadow: true })).toEqual(["drained", "refilled"]);
   expect(pretencesFor({ ...config, capacity: 0 })).toEqual(["drained", "refilled"]);
 });
+
+it("ends what a closing has said", async () => {
+  const config = { kind: "token bucket", rate: 1, period: 60_000, blockFor: 600_000 } as const;
+  const page = await follow(config);
+  await page.limiter.limit("a");
+  await page.limiter.limit("a");
+  await page.ask();
+  expect(page.status()).toEqual({ ok: false, retryAt: page.clock() + 660_000 });
+  page.pretend("refilled");
+  expect(page.status()!.ok).toBe(true);
+  await page.ask();
+  page.pretend("denied for 10 s");
+  expect(page.status()).toEqual({ ok: false, retryAt: page.clock() + 10 * SECOND });
+});

@@ -1,5 +1,6 @@
 /** What the panel says of limits of every kind, as a real server sends them. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { snapshotOfDenial } from "../../../client/denial.js";
 import { type LimitView, viewOf } from "../../../client/devtools/view.js";
 import {
   createRateLimitObserver,
@@ -245,6 +246,40 @@ describe("what is below zero", () => {
       },
     );
     expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Server's row")).toBe("closed");
+    expect(page.statuses()).toEqual(["denied, ok in 2 h"]);
+    page.clock.advance(HOUR - 1);
+    expect(page.fact("Value")).toBe("0 of 1, closed");
+    page.clock.advance(1);
+    expect(page.fact("Value")).toBe("0 of 1");
+    expect(page.fact("Server's row")).toBe("0 tokens, opened less than 1 s ago");
+    page.clock.advance(MINUTE);
+    expect(page.fact("Server's row")).toBe("0 tokens, opened 1 min ago");
+  });
+
+  it("closes a fixed window up to the window that opens", async () => {
+    const page = await follow(
+      { kind: "fixed window", rate: 1, period: HOUR, start: START, blockFor: 90 * MINUTE },
+      {
+        before: async (limiter) => [await limiter.limit("a"), await limiter.limit("a")],
+      },
+    );
+    expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Server's row")).toBe("closed");
+    expect(page.statuses()).toEqual(["denied, ok in 2 h"]);
+    page.clock.advance(2 * HOUR);
+    expect(page.fact("Value")).toBe("1 of 1");
+    expect(page.statuses()).toEqual(["ok"]);
+  });
+
+  it("is closed as a page makes it of a denial, before the server says until when", async () => {
+    const page = await follow({ kind: "token bucket", rate: 1, period: HOUR, blockFor: HOUR });
+    await page.limiter.limit("a");
+    const { retryAfter } = (await page.limiter.limit("a")) as { retryAfter: number };
+    const { config, now } = page.observer.inspect().limits[0]!.snapshot!;
+    const facts = { name: "a", value: 0, retryAfter, config, now };
+    page.observer.receive(snapshotOfDenial({ name: "a" }, facts));
+    expect(page.fact("Value")).toBe("0 of 1, closed");
     expect(page.fact("Server's row")).toBe("closed, written less than 1 s ago");
   });
 });
@@ -320,4 +355,32 @@ describe("the time", () => {
     expect(fact("Read")).toBe("1 min ago, from a cache");
     expect(fact("Value")).toBe("2 of 3");
   });
+});
+
+it("names the plan by which the server decides, and none of a limit without plans", async () => {
+  const plans = { free: 5, pro: 50 };
+  const clock = createManualClock(START);
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    plans: ["free", "pro"],
+    limits: {
+      pictures: { kind: "fixed window", period: DAY, start: 0, plans },
+      signUp: { kind: "fixed window", rate: 5, period: DAY, start: 0 },
+    },
+    clock,
+  });
+  const shown = await limiter.snapshots([{ name: "pictures", plan: "pro" }, { name: "signUp" }]);
+  const observer = createRateLimitObserver({
+    clock,
+    live: "off",
+    transport: {
+      status: async ({ name }) => shown.find((each) => each.name === name)!,
+      watch: () => () => {},
+    },
+  });
+  onTestFinished(() => observer.close());
+  for (const name of ["pictures", "signUp"]) observer.observe({ name }, 1, () => {});
+  await vi.waitFor(() => expect(observer.inspect().answered).toBe(2));
+  const planOf = ({ facts }: LimitView) => facts.find(([term]) => term === "Plan")?.[1];
+  expect(viewOf(observer).limits.map(planOf)).toEqual(["pro", undefined]);
 });

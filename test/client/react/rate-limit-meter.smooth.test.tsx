@@ -13,7 +13,11 @@ interface Told {
   bar: SVGElement;
   /** How far outside of its track the bar begins, in percent of it. */
   from: number;
-  /** ms until it is full. */
+  /** ms for which it does not move at first. */
+  delay: number;
+  /** Whether it is where it begins during that, and not the whole bar. */
+  isHidden: boolean;
+  /** ms from then until it is full. */
   duration: number;
   isOver: boolean;
 }
@@ -33,9 +37,20 @@ beforeEach(() => {
     getAnimations(this: SVGElement) {
       return on(this).map((each) => ({ cancel: () => (each.isOver = true) }));
     },
-    animate(this: SVGElement, frame: { transform: string; offset: 0 }, duration: number) {
+    animate(
+      this: SVGElement,
+      frame: { transform: string; offset: 0 },
+      { delay, duration, fill }: KeyframeAnimationOptions & { delay: number; duration: number },
+    ) {
       const from = Number(/^translateX\((.+)%\)$/.exec(frame.transform)![1]);
-      told.push({ bar: this, from, duration, isOver: false });
+      told.push({
+        bar: this,
+        from,
+        delay,
+        duration,
+        isHidden: fill === "backwards",
+        isOver: false,
+      });
     },
   });
 });
@@ -73,6 +88,12 @@ function createMeter(config: LimitConfig = BUCKET) {
       </RateLimitProvider>
     ),
     fill: (value: number) => act(() => fake.fill("sendMessage", value)),
+    close(ms: number) {
+      const now = Date.now();
+      const item = { name: "sendMessage" };
+      const closed = { value: 0, ts: now + ms, closedUntil: now + ms };
+      act(() => fake.receive({ ...item, ...closed, config: fake.config(item)!, now }));
+    },
   };
 }
 
@@ -83,7 +104,7 @@ describe("RateLimitMeter with smooth", () => {
     fill(1.5);
     expect(moving()).toHaveLength(1);
     expect(shown()).toBeCloseTo(1.5);
-    expect(moving()[0]!.duration).toBe(15 * SECOND);
+    expect(moving()[0]).toMatchObject({ delay: 0, duration: 15 * SECOND });
     expect(width()).toBe("100%");
     const [before, animations] = [renders(), told.length];
     await pass(4.9 * SECOND);
@@ -123,7 +144,17 @@ describe("RateLimitMeter with smooth", () => {
     fill(-3);
     // Once its own width outside of the track, and once more for the debt.
     expect(moving()[0]!.from).toBeCloseTo(-200);
-    expect(moving()[0]!.duration).toBe(60 * SECOND);
+    expect(moving()[0]).toMatchObject({ delay: 0, duration: 60 * SECOND });
+    expect(meter().getAttribute("aria-valuenow")).toBe("0");
+  });
+
+  it("is empty while a denial has closed the limit, and fills from when it opens", () => {
+    const { element, close } = createMeter({ ...BUCKET, blockFor: 20 * SECOND });
+    render(element());
+    close(20 * SECOND);
+    expect(shown()).toBeCloseTo(0);
+    const [opening] = moving();
+    expect(opening).toMatchObject({ delay: 20 * SECOND, duration: 30 * SECOND, isHidden: true });
     expect(meter().getAttribute("aria-valuenow")).toBe("0");
   });
 
@@ -175,7 +206,7 @@ describe("RateLimitMeter with smooth", () => {
   it("leaves a transition of the application alone without the property", () => {
     const { element, fill } = createMeter();
     render(element(false));
-    told.push({ bar: bar(), from: 0, duration: 300, isOver: false });
+    told.push({ bar: bar(), from: 0, delay: 0, duration: 300, isHidden: false, isOver: false });
     fill(1.5);
     expect(moving()).toHaveLength(1);
   });

@@ -3,7 +3,11 @@ import { createRateLimitObserver, type RateLimitSnapshot } from "../../../client
 import { sendLimited } from "../../../client/react/send-limited.js";
 import type { WhenLimited } from "../../../client/types.js";
 import { createHeldCalls } from "../../../client/react/held-calls.js";
-import { RateLimitError, type RateLimitErrorData } from "../../../core/errors.js";
+import {
+  type DenialMessage,
+  RateLimitError,
+  type RateLimitErrorData,
+} from "../../../core/errors.js";
 import { DAY } from "../../../server/index.js";
 
 const NAME = "slow";
@@ -15,7 +19,7 @@ beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
 afterEach(() => void vi.useRealTimers());
 
 /** Calls that wait for a full limit. */
-async function startWaiting() {
+async function startWaiting(denialMessage?: DenialMessage) {
   const item = { name: NAME };
   let asked = 0;
   const observer = createRateLimitObserver({
@@ -40,7 +44,7 @@ async function startWaiting() {
     item,
     asked: () => asked,
     send: (send: () => Promise<string>, count = 1, whenLimited: WhenLimited = "wait") =>
-      sendLimited(send, { observer, item, queue, count, whenLimited, on: "call" }),
+      sendLimited(send, { observer, item, queue, count, whenLimited, on: "call", denialMessage }),
   };
 }
 
@@ -53,6 +57,16 @@ it("sends later calls after one with an invalid count", async () => {
   const { send } = await startWaiting();
   await expect(send(async () => "never", NaN)).rejects.toThrow("count must be a finite number");
   await expect(send(async () => "sent")).resolves.toBe("sent");
+});
+
+it.each([
+  ["in words", undefined, 'Rate limit "slow" exceeded. Try again in 26 days'],
+  ["in the application's own words", ({ name }: { name: string }) => `No ${name}`, "No slow"],
+])("says %s when a call that it does not send would pass", async (_how, own, message) => {
+  const { send } = await startWaiting(own);
+  await send(async () => "sent");
+  const kept = send(async () => "never", 1, "reject");
+  await expect(kept).rejects.toMatchObject({ message, data: { rateLimit: { name: "slow" } } });
 });
 
 it("holds a call for longer than a timer can wait, without many timers", async () => {

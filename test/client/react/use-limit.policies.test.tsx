@@ -12,11 +12,19 @@ import { textOf } from "../../support/page.js";
 import { soon } from "../../support/soon.js";
 
 const few = { kind: "token bucket", rate: 1, period: HOUR, capacity: 3 } as const;
+const window = {
+  kind: "fixed window",
+  rate: 2,
+  period: SECOND,
+  start: 0,
+  blockFor: 2500,
+} as const;
 const limits = {
   few,
   logIn: { kind: "token bucket", rate: 5, period: MINUTE, blockFor: 15 * MINUTE },
   brief: { kind: "token bucket", rate: 100, period: SECOND, capacity: 2, blockFor: 1200 },
-  window: { kind: "fixed window", rate: 2, period: SECOND, start: 0, blockFor: 2500 },
+  window,
+  anew: { ...window, afterBlock: "new window" },
   monthly: {
     kind: "fixed window",
     rate: 2,
@@ -91,19 +99,27 @@ describe("useRateLimit", () => {
   });
 
   it.each([
-    ["logIn", 5, 15 * MINUTE + 12 * SECOND],
-    ["brief", 2, 1210],
-  ] as const)("shows when the block of %s ends, to the ms", async (name, count, wait) => {
+    ["logIn", 5, 15 * MINUTE, 0, 15 * MINUTE + 12 * SECOND],
+    ["brief", 2, 1200, 0, 1210],
+    // The first window that starts after the block.
+    ["window", 2, 3 * SECOND, 2, 3 * SECOND],
+    ["anew", 2, 2500, 2, 2500],
+  ] as const)("shows when the block of %s ends, to the ms", async (...scenario) => {
+    const [name, count, closed, opens, wait] = scenario;
     let now = Date.UTC(2030, 0, 1);
     await using page = await startPage({ clock: () => now });
     const hook = await page.follow(name);
     await page.limiter.limit(name, { count });
     const { retryAfter } = await page.limiter.limit(name);
     expect(retryAfter).toBe(wait);
-    // Without a block, one token would come much sooner.
-    await soon(() => expect(hook.current.check()!.value).toBeLessThan(-1.9));
+    await soon(() => expect(hook.current.check()!.closedUntil).toBeDefined());
     const { retryAt } = hook.current.status!;
     const { current } = hook;
+    const closedUntil = current.check()!.closedUntil!;
+    expect(Math.round(current.check(closedUntil)!.now)).toBe(now + closed);
+    expect(current.check(closedUntil - 1, 0)).toMatchObject({ retryAt: closedUntil, closedUntil });
+    expect(current.check(closedUntil, 0)).toMatchObject({ value: opens, retryAt: undefined });
+    expect(current.check(closedUntil, 0)!.closedUntil).toBeUndefined();
     expect(current.check(retryAt! - 1)).toMatchObject({ retryAt });
     expect(current.check(retryAt)!.retryAt).toBeUndefined();
     // By the server's clock, that is the end of the block.
@@ -132,7 +148,7 @@ describe("useRateLimit", () => {
     await soon(() => expect(page.server.open("rateLimit.watch")).toBe(1));
     await page.limiter.limit("brief", { count: 2 });
     const denied = page.limiter.limit("brief", { throws: true });
-    await expect(denied).rejects.toThrow("retry after");
+    await expect(denied).rejects.toThrow("Try again in");
     await soon(() => expect(textOf("brief")).toMatch(/^Wait [12]s$/));
     const requests = page.server.requests();
     await soon(() => expect(textOf("brief")).toBe("ok"));

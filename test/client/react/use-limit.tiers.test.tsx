@@ -7,7 +7,7 @@ import { rateLimitLink } from "../../../client/index.js";
 import { createRateLimitReact } from "../../../client/react/index.js";
 import { textOf } from "../../support/page.js";
 import { settled, soon } from "../../support/soon.js";
-import { FREE, startTierServer } from "../../support/tiers.js";
+import { startTierServer, type TierServerOptions } from "../../support/tiers.js";
 
 const WATCH = "rateLimit.watch";
 
@@ -24,13 +24,13 @@ function Shown() {
   return <p data-testid="a">{[status?.ok, value, config?.rate, connection].join()}</p>;
 }
 
-/** Renders nothing of what changes, so that only the config can make it render. */
+/** Renders nothing of what changes, so that only the plan can make it render. */
 function Config() {
   return <p data-testid="b">{useRateLimit("send").config?.rate}</p>;
 }
 
-async function startPage() {
-  const app = await startTierServer();
+async function startPage(options?: TierServerOptions) {
+  const app = await startTierServer(options);
   const queryClient = new QueryClient();
   const client = app.server.connect({ links: [rateLimitLink()] });
   const { unmount } = render(
@@ -58,21 +58,38 @@ async function startPage() {
   };
 }
 
-it("follows an upgrade when it has the focus again, and is live by the new config", async () => {
+it("follows an upgrade when it has the focus again, and is live by the new plan", async () => {
   await using page = await startPage();
   const { limit } = page.as("ada").rateLimit;
   await limit.mutate({ name: "send", count: 2 });
   await soon(() => expect(textOf("a")).toBe("false,1,3,live"));
   page.plans.set("ada", "paid");
   page.focus();
-  await soon(() => expect(textOf("a")).toBe("false,1,30,live"));
+  // Of a larger plan, as much is left as it has more.
+  await soon(() => expect(textOf("a")).toBe("true,28,30,live"));
   expect(textOf("b")).toBe("30");
-  await page.limiter.reset("send", { key: "ada" });
+  await page.limiter.reset("send", { key: "ada", plan: "paid" });
   await soon(() => expect(textOf("a")).toBe("true,30,30,live"));
   await limit.mutate({ name: "send", count: 5 });
   await soon(() => expect(textOf("a")).toBe("true,25,30,live"));
   await settled(() => page.server.requests());
   expect([page.server.requests(WATCH), page.server.open(WATCH)]).toEqual([2, 1]);
+});
+
+it("follows an upgrade at once that the limiter's own plan function says, without the focus", async () => {
+  await using page = await startPage({ plan: "limiter" });
+  const { limit } = page.as("ada").rateLimit;
+  await limit.mutate({ name: "send", count: 3 });
+  await soon(() => expect(textOf("a")).toBe("false,0,3,live"));
+  page.plans.set("ada", "paid");
+  // A late call by the old plan takes nothing away.
+  const late = await page.limiter.limit("send", { key: "ada", plan: "free" });
+  expect(late.ok).toBe(false);
+  page.limiter.planChanged("ada");
+  await soon(() => expect(textOf("a")).toBe("true,27,30,live"));
+  expect(textOf("b")).toBe("30");
+  await page.client.send.mutate();
+  await soon(() => expect(textOf("a")).toBe("true,26,30,live"));
 });
 
 it("follows a downgrade when the application refetches the queries of limits", async () => {
@@ -102,9 +119,9 @@ it("follows a change of plan that a denial tells of", async () => {
   await soon(() => expect(page.server.requests(WATCH)).toBe(2));
   await settled(() => page.server.open(WATCH));
   page.plans.set("ada", "free");
-  await page.limiter.limit("send", { key: "ada", config: FREE, count: 3 });
-  // The stream still reports by the old config.
-  await soon(() => expect(textOf("a")).toBe("false,0,30,live"));
+  await page.limiter.limit("send", { key: "ada", plan: "free", count: 3 });
+  // The stream still reports by the old plan.
+  await soon(() => expect(textOf("a")).toBe("true,27,30,live"));
   await expect(page.client.send.mutate()).rejects.toThrow("exceeded");
   await soon(() => expect(textOf("a")).toBe("false,0,3,live"));
   expect(textOf("b")).toBe("3");

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decideRateLimit } from "../../../core/decide.js";
+import { bucketConfig } from "../../../core/rows/credits.js";
 import { answerAgain, markerOf, wasCharged } from "../../../core/rows/marker.js";
 import { DAY } from "../../../core/durations.js";
 import { anyCall } from "../arbitraries.js";
@@ -16,7 +17,7 @@ it("is the first answer again, and the wait of a reservation ends at the same in
       fc.pre(result.ok && (existing === null || existing.ts <= now));
       // A marker holds fewer tokens than that.
       fc.pre(Math.abs(result.value) < 2 ** 62);
-      const marker = markerOf(result, now);
+      const marker = markerOf(next!, config, now);
       const again = answerAgain(marker, next, config, now + ms);
       expect(again).toMatchObject({ ok: true, value: result.value, ts: result.ts, repeated: true });
       const wait = (result.retryAfter ?? 0) - ms;
@@ -28,8 +29,19 @@ it("is the first answer again, and the wait of a reservation ends at the same in
   );
 });
 
+it("is the first answer again where a balance was 0", () => {
+  const config = bucketConfig({ kind: "credits" });
+  const { next } = decideRateLimit({ used: 3, ts: 1000 }, config, 1000, 3);
+  const again = answerAgain(markerOf(next!, config, 1000), next, config, 2000);
+  expect(again).toEqual({ ok: true, value: 0, ts: 1000, repeated: true });
+});
+
 it("is remembered for onceFor, whatever the clocks of other processes say", () => {
-  const marker = markerOf({ value: 3 }, 1000);
+  const marker = markerOf(
+    { used: 3, ts: 1000 },
+    { kind: "token bucket", rate: 5, period: 1000 },
+    1000,
+  );
   expect(wasCharged(marker, 500, 0)).toBe(true);
   expect(wasCharged(marker, 500, 1499)).toBe(true);
   expect(wasCharged(marker, 500, 1500)).toBe(false);

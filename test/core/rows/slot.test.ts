@@ -11,7 +11,7 @@ import {
   MOST_SLOT_TTL,
   slotBucket,
 } from "../../../core/rows/slot.js";
-import { calculateRateLimit } from "../../../core/calculate.js";
+import { heldAt } from "../../../core/rows/reading.js";
 
 const TS = 1e12;
 const nonces = [1, 2, 12_345, MAX_NONCE];
@@ -21,12 +21,12 @@ it("a row says its ttl, its holder, and whether callers wait, to the last bit", 
   for (const nonce of nonces) {
     for (const ttl of ttls) {
       const value = heldValue(nonce, ttl);
-      const row = { value, ts: TS };
+      const row = { used: value, ts: TS };
       expect(isMarked(row)).toBe(false);
       expect(freeAt(row, 7)).toBe(TS + ttl);
       const waiting = marked(row, 7, TS);
       expect(isMarked(waiting)).toBe(true);
-      expect(waiting.value).toBe(inLine(value));
+      expect(waiting.used).toBe(inLine(value));
       expect(freeAt(waiting, 7)).toBe(TS + ttl);
       for (const each of [row, waiting]) {
         expect(isHolder(each, value, [TS])).toBe(true);
@@ -37,10 +37,10 @@ it("a row says its ttl, its holder, and whether callers wait, to the last bit", 
   }
 });
 
-it("a row that does not say its ttl has that of the reader, as those of older versions", () => {
+it("a row that does not say its ttl has that of the reader", () => {
   for (const nonce of nonces) {
-    const row = { value: handedValue(nonce), ts: TS };
-    for (const each of [row, { value: row.value - 1024, ts: TS }]) {
+    const row = { used: handedValue(nonce), ts: TS };
+    for (const each of [row, { used: row.used - 1024, ts: TS }]) {
       expect(freeAt(each, 5000)).toBe(TS + 5000);
       expect(isHolder(each, handedValue(nonce), [TS])).toBe(true);
     }
@@ -57,8 +57,8 @@ it("no ttl of a reader fills the bucket of a holder before its own ttl has ended
   for (const own of ttls) {
     for (const ttl of ttls) {
       const bucket = slotBucket({ kind: "concurrency", slots: 1, ttl });
-      const row = { value: heldValue(1, own), ts: TS };
-      expect(calculateRateLimit(row, bucket, TS + own - 1).value).toBeLessThan(0.999);
+      const row = { used: heldValue(1, own), ts: TS };
+      expect(heldAt(row, bucket, TS + own - 1).value).toBeLessThan(0.999);
     }
   }
 });

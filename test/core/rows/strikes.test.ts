@@ -1,10 +1,11 @@
 /** Closings that grow, step by step, for any list. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { isFullAt, type RateLimitState, stateAt } from "../../../core/calculate.js";
+import { isFullAt } from "../../../core/rows/reading.js";
 import { decideRateLimit } from "../../../core/decide.js";
 import { HOUR, MINUTE, SECOND } from "../../../core/durations.js";
-import { strikesConfig, struckState, withNextBlock } from "../../../core/rows/strikes.js";
+import type { Row } from "../../../core/rows/row.js";
+import { strikesConfig, struckRow, withNextBlock } from "../../../core/rows/strikes.js";
 import { cases } from "../../support/cases.js";
 
 const anyList = fc
@@ -32,8 +33,8 @@ it("closes for the next entry of the list, and for the first one after a quiet t
         ...(forgiveAfter !== undefined && { forgiveAfter }),
       } as Parameters<typeof withNextBlock>[0];
       const quiet = forgiveAfter ?? limit.blockFor.at(-1)!;
-      let row: RateLimitState | null = null;
-      let strikes: RateLimitState | null = null;
+      let row: Row | null = null;
+      let strikes: Row | null = null;
       let now = 1e12;
       let counted = 0;
       let opened = -Infinity;
@@ -48,7 +49,7 @@ it("closes for the next entry of the list, and for the first one after a quiet t
         expect(closing.blockFor).toBe(limit.blockFor[Math.min(counted, limit.blockFor.length - 1)]);
         const { result, next } = decideRateLimit(row, closing, now, 1);
         expect(result.ok).toBe(false);
-        strikes = struckState(config, strikes, now, next!, closing);
+        strikes = struckRow(config, strikes, now, next!);
         row = next!;
         counted = Math.min(counted + 1, limit.blockFor.length);
         opened = strikes.ts;
@@ -66,15 +67,15 @@ it("closes for the next entry of the list, and for the first one after a quiet t
 
 /** A row that has counted so many closings, under these lists in turn. */
 function closedUnder(lists: readonly (readonly number[])[]) {
-  let strikes: RateLimitState | null = null;
+  let strikes: Row | null = null;
   const lengths: number[] = [];
   let now = 1e12;
   for (const blockFor of lists) {
     const config = { kind: "token bucket", rate: 1, period: SECOND, blockFor, ...PATIENT } as const;
     const closing = withNextBlock(config, strikes, now);
     lengths.push(closing.blockFor as unknown as number);
-    const { next } = decideRateLimit({ value: 0, ts: now }, closing, now, 1);
-    strikes = struckState(config, strikes, now, next!, closing);
+    const { next } = decideRateLimit({ used: 1, ts: now }, closing, now, 1);
+    strikes = struckRow(config, strikes, now, next!);
     now = strikes.ts;
   }
   return { lengths, strikes, now };
@@ -92,34 +93,7 @@ it("counts on where the list has become longer or shorter since", () => {
   expect(closedUnder([...many, LONG, SHORT]).lengths.slice(-2)).toEqual([24 * HOUR, 2000]);
 });
 
-it("reads rows of earlier versions, and writes rows that these read", () => {
-  fc.assert(
-    fc.property(anyList, fc.integer({ min: 0, max: 8 }), (blockFor, closings) => {
-      const config = {
-        kind: "token bucket",
-        rate: 1,
-        period: SECOND,
-        blockFor,
-        ...PATIENT,
-      } as const;
-      const { length } = blockFor;
-      const counted = Math.min(closings, length);
-      // As earlier versions have written it.
-      const old = closings === 0 ? null : { value: length - counted, ts: 1e12 };
-      const last = length - 1;
-      expect(withNextBlock(config, old, 1e12).blockFor).toBe(blockFor[Math.min(counted, last)]);
-      // As they read what is written now: a window with a token for each entry.
-      const { strikes, now } = closedUnder(Array.from({ length: closings }, () => blockFor));
-      const counting = {
-        kind: "fixed window",
-        rate: length,
-        period: PATIENT.forgiveAfter,
-      } as const;
-      const held = strikes === null ? length : stateAt(strikes, counting, now).value;
-      expect(Math.round(length - held)).toBe(counted);
-      if (strikes === null) return;
-      expect(isFullAt(strikes, counting, now)).toBe(false);
-      expect(isFullAt(strikes, counting, now + PATIENT.forgiveAfter)).toBe(true);
-    }),
-  );
+it("says how many closings it has counted, and when the last one ends", () => {
+  const { strikes, now } = closedUnder([SHORT, SHORT, LONG]);
+  expect(strikes).toEqual({ used: 3, ts: now });
 });

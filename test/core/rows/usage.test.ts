@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isFullAt, type RateLimitState, stateAt } from "../../../core/calculate.js";
+import { isFullAt, usedAt } from "../../../core/rows/reading.js";
 import { takeFromFull, takeTokens } from "../../../core/decide.js";
 import { DAY, HOUR, MINUTE } from "../../../core/durations.js";
 import type { LimitConfig } from "../../../core/limit-config.js";
@@ -9,7 +9,6 @@ import {
   counted,
   counterConfig,
   countOf,
-  LEAST_VALUE,
   noCounts,
   spanAt,
   USAGE,
@@ -17,6 +16,7 @@ import {
   usageTerms,
   validateCountedKey,
 } from "../../../core/rows/usage.js";
+import type { Row } from "../../../core/rows/row.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { canChargePlainly, mayBePlain } from "../../../server/store/plain-path.js";
 import { rowId } from "../../../server/store/store.js";
@@ -27,17 +27,15 @@ const terms = usageTerms({ every: HOUR, keep: 2 * DAY });
 const config = counterConfig(terms, START);
 
 /** As a store charges a counter by itself. */
-const charge = (row: RateLimitState | null, count: number) =>
-  row === null
-    ? takeFromFull(config, START, count)
-    : takeTokens(row, config, START, count, LEAST_VALUE)!;
+const charge = (row: Row | null, count: number) =>
+  row === null ? takeFromFull(config, START, count) : takeTokens(row, config, START, count, 0)!;
 
 describe("a counter", () => {
   it("adds whole numbers exactly, up to 2^53", () => {
     const whole = fc.array(fc.bigInt(1n, 2n ** 49n), { minLength: 1, maxLength: 16 });
     fc.assert(
       fc.property(whole, (counts) => {
-        let row: RateLimitState | null = null;
+        let row: Row | null = null;
         for (const count of counts) row = charge(row, Number(count));
         const sum = counts.reduce((all, each) => all + each, 0n);
         expect(BigInt(countOf(row))).toBe(sum);
@@ -54,7 +52,7 @@ describe("a counter", () => {
     });
     fc.assert(
       fc.property(numbers, (counts) => {
-        let [row, decided]: (RateLimitState | null)[] = [null, null];
+        let [row, decided]: (Row | null)[] = [null, null];
         for (const count of counts) {
           row = charge(row!, count);
           decided = counted(decided!, START, count);
@@ -63,14 +61,16 @@ describe("a counter", () => {
       }),
       { numRuns: cases(1000) },
     );
-    expect(counted({ value: LEAST_VALUE, ts: START }, START, 9).value).toBe(LEAST_VALUE);
+    const most = 2 ** 62;
+    expect(counted({ used: most, ts: START }, START, 9).used).toBe(most);
+    expect(counted({ used: 1, ts: START }, START, 2 ** 63).used).toBe(most);
   });
 
   it("may be charged by a store itself, of any count", () => {
     const limit = { isPlain: mayBePlain(config), part: config };
     const rows = [rowId("name", "key", 0, config)];
     for (const count of [2 ** -20, 1, 2 ** 53]) {
-      expect(canChargePlainly({ limit, rows, count, floor: LEAST_VALUE })).toBe(true);
+      expect(canChargePlainly({ limit, rows, count, floor: 0 })).toBe(true);
     }
   });
 
@@ -78,7 +78,7 @@ describe("a counter", () => {
     const row = charge(null, 2 ** 53);
     const end = START + HOUR + 2 * DAY;
     for (const now of [0, START - 1, START, START + HOUR, end - 1]) {
-      expect(stateAt(row, config, now)).toEqual(row);
+      expect(usedAt(row, config, now)).toEqual(row);
       expect(isFullAt(row, config, now)).toBe(false);
     }
     expect(isFullAt(row, config, end)).toBe(true);

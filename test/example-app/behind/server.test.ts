@@ -92,11 +92,11 @@ describe("the rows", () => {
     expect(JSON.stringify(seen)).not.toContain(ada);
   });
 
-  it("have the config of a visitor's tier", async () => {
+  it("have the config of a visitor's plan", async () => {
     await using app = await startRouter();
-    const row = { name: "llmTokens", key: "ada", value: 12_000, ts: Date.now() };
+    const row = { name: "llmTokens", key: "ada", used: 0, ts: Date.now() };
     await app.prisma.rateLimit.create({ data: row });
-    await app.prisma.visitor.create({ data: { id: "ada", tier: "paid" } });
+    await app.prisma.visitor.create({ data: { id: "ada", plan: "paid" } });
     const [seen] = await read(app.caller("ada"), 1);
     expect(seen!.rows).toMatchObject([{ value: 12_000, config: { rate: 12_000 } }]);
   });

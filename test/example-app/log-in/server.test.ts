@@ -32,10 +32,10 @@ it("closes the account to the sixth attempt, for this visitor alone", async () =
     await expect(attempt("wrong")).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   }
   await expect(attempt("open sesame")).rejects.toMatchObject({ code: "TOO_MANY_REQUESTS" });
-  // Half a minute at five tokens a minute.
-  const { value } = await status("demo");
-  expect(value).toBeLessThan(-2);
-  expect(value).toBeGreaterThanOrEqual(-2.5);
+  const { value, closedUntil, now } = await status("demo");
+  expect(value).toBe(0);
+  expect(closedUntil! - now).toBeGreaterThan(24_000);
+  expect(closedUntil! - now).toBeLessThanOrEqual(30_000);
   expect(await visitor("bob").attempt("open sesame")).toEqual({ account: "demo" });
 });
 

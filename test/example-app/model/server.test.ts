@@ -1,4 +1,4 @@
-/** The pretend language model over HTTP: estimates, a queue, tiers, credits, clients that go away. */
+/** The pretend language model over HTTP: estimates, a queue, plans, credits, clients that go away. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -221,12 +221,12 @@ describe("the model", () => {
     for (const { stop } of open) stop();
   });
 
-  it("has other words for a prompt that can never run, and runs it on the paid tier", async () => {
+  it("has other words for a prompt that can never run, and runs it on the paid plan", async () => {
     await using example = await startExample();
     const code = { data: { code: "PAYLOAD_TOO_LARGE" } };
     await expect(ask(example, "one", 10_000)).rejects.toMatchObject(code);
-    await example.client.model.tier.mutate({ tier: "paid" });
-    // A bucket that was never used is full on any tier.
+    await example.client.model.changePlan.mutate({ plan: "paid" });
+    // A bucket that was never used is full by any plan.
     const { kinds, stop } = await ask(example, "one", 10_000);
     await soon(() => expect(kinds()).toEqual(["running", "word"]));
     stop();
@@ -237,11 +237,11 @@ describe("the model", () => {
     const first = await ask(example, "one", 1_000);
     const second = await ask(example, "two", 1_000);
     await soon(() => expect(second.wait()).toBeGreaterThan(30_000));
-    await example.client.model.tier.mutate({ tier: "paid" });
+    await example.client.model.changePlan.mutate({ plan: "paid" });
     await soon(() => expect(second.wait()).toBeLessThan(4_100));
-    await example.client.model.tier.mutate({ tier: "free" });
+    await example.client.model.changePlan.mutate({ plan: "free" });
     await soon(() => expect(second.wait()).toBeLessThan(4_100));
-    await example.client.model.tier.mutate({ tier: "paid" });
+    await example.client.model.changePlan.mutate({ plan: "paid" });
     await soon(() => expect(second.kinds()).toContain("word"));
     for (const { stop } of [first, second]) stop();
   });
@@ -273,7 +273,7 @@ describe("the credits", () => {
     expect(await example.credits()).toBe(4_000);
   });
 
-  it("pay when the tier cannot, and get back what is not used", async () => {
+  it("pay when the plan cannot, and get back what is not used", async () => {
     await using example = await startExample();
     await example.client.model.buyCredits.mutate({ id: "first" });
     const first = await ask(example, "one two three four five six seven", 1_000);
@@ -289,7 +289,7 @@ describe("the credits", () => {
     expect(await example.credits()).toBe(1_956);
   });
 
-  it("stay while the tier has the tokens", async () => {
+  it("stay while the plan has the tokens", async () => {
     await using example = await startExample();
     await example.client.model.buyCredits.mutate({ id: "first" });
     const asked = await ask(example, "one", 1_000, "askNow");
@@ -313,7 +313,7 @@ describe("the credits", () => {
     first.stop();
   });
 
-  it("deny a prompt that neither they nor the tier can pay for, and lose nothing", async () => {
+  it("deny a prompt that neither they nor the plan can pay for, and lose nothing", async () => {
     await using example = await startExample();
     await example.client.model.buyCredits.mutate({ id: "first" });
     const open = [await ask(example, "one two three four", 1_000)];

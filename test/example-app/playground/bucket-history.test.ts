@@ -173,11 +173,15 @@ describe("the history of a bucket", () => {
       const closed = await snapshot();
       pass(isFirst ? 0 : 4);
       if (isFirst) history.snapshot(closed);
-      // As the hooks do, some ms later.
-      history.snapshot({ ...closed, ts: now(), now: now() });
+      // As the hooks do: they make a snapshot of the denial, with a wait and without an end.
+      const { closedUntil, ...open } = closed;
+      history.snapshot({ ...open, value: -6, ts: closed.now });
       denial();
       if (!isFirst) history.snapshot(closed);
-      expect(history.valueAt(closed.ts)).toBe(-6);
+      expect(history.closedUntil(now())).toBe(closedUntil);
+      expect(history.closed(now() + 9_000)).toEqual([{ from: closed.now, to: closedUntil }]);
+      expect(history.valueAt(closedUntil!)).toBe(0);
+      expect(history.valueAt(closedUntil! + 500)).toBe(1);
       pass(5_000);
       (await call())();
       expect(history.measured()).toMatchObject({ grants: 2, most: 0 });

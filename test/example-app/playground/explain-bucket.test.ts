@@ -18,16 +18,25 @@ describe("the words under the plot", () => {
       "1.0 of 5 tokens; 0.01 come each minute; full in 24,000.0 s.",
     ],
     [WINDOW, 1, "1.0 of 5 tokens; 2 come with each window; the next starts in 0.4 s."],
+    [{ ...BUCKET, blockFor: 5000 }, 3.25, "3.3 of 5 tokens; 2 come each second; full in 0.9 s."],
     [
       { ...BUCKET, blockFor: 5000 },
       -3,
-      "Closed for 1.5 s more. It opens empty, and 2 come each second.",
+      "3.0 tokens are owed; 2 come each second; repaid in 1.5 s.",
     ],
-    [{ ...BUCKET, blockFor: 5000 }, 3.25, "3.3 of 5 tokens; 2 come each second; full in 0.9 s."],
-    [{ ...WINDOW, blockFor: 400 }, -1e-18, "Closed for 0.4 s more."],
-    [{ ...WINDOW, blockFor: 2000 }, -2, "Closed for 1.4 s more."],
     [MONTH, 97, "97.0 of 100 tokens; 100 come with each month; the next starts on 1 December."],
   ] as const)("explains %o with %d tokens", (config, value, text) => {
     expect(explainBucket(value, config, START + 600, START)).toBe(text);
+  });
+
+  it.each([
+    [BUCKET, 1500, "Closed for 1.5 s more. It opens empty, and 2 come each second."],
+    [WINDOW, 400, "Closed for 0.4 s more."],
+    [WINDOW, 1400, "Closed for 1.4 s more."],
+    [MONTH, 1400, "Closed for 1.4 s more."],
+    [BUCKET, 0, "0.0 of 5 tokens; 2 come each second; full in 2.5 s."],
+  ] as const)("explains %o that is closed for %d ms", (config, ms, text) => {
+    const now = START + 600;
+    expect(explainBucket(0, config, now, now + ms, now + ms)).toBe(text);
   });
 });

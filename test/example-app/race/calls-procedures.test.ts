@@ -7,6 +7,7 @@ import { createRateLimitTRPC } from "trpc-rate-limit/trpc";
 import { callsProcedures } from "../../../example-app/race/calls-procedures.js";
 import { FRESH } from "../../../example-app/race/limits.js";
 import type { Race } from "../../../example-app/race/result.js";
+import { PLANS } from "../../../example-app/model/limits.js";
 import { LIMITS } from "../../../example-app/shared/server/limiter.js";
 import type { Context } from "../../../example-app/shared/server/trpc.js";
 
@@ -19,7 +20,13 @@ beforeEach(() => {
 });
 
 function start(run: () => Promise<Race>) {
-  const limiter = createRateLimiter({ store: memoryStore(), limits: LIMITS, clock: Date.now });
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: LIMITS,
+    plans: PLANS,
+    plan: () => "free",
+    clock: Date.now,
+  });
   const t = initTRPC.context<Context>().create();
   const rl = createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.visitor });
   const router = t.router(callsProcedures({ t, rl, limiter }, run));

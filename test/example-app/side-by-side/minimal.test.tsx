@@ -4,13 +4,19 @@ import { initTRPC } from "@trpc/server";
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { createProcedures, limits, WhatIsLeft } from "../../../example-app/side-by-side/minimal.js";
+import { PLANS } from "../../../example-app/model/limits.js";
 import { LIMITS } from "../../../example-app/shared/server/limiter.js";
 import type { Context } from "../../../example-app/shared/server/trpc.js";
 import { mountExample } from "../../support/mount-example.js";
 
 it("takes from the visitor's own bucket, and from the one of all visitors", async () => {
   expect(LIMITS).toMatchObject(limits);
-  const limiter = createRateLimiter({ store: memoryStore(), limits: LIMITS });
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: LIMITS,
+    plans: PLANS,
+    plan: () => "free",
+  });
   const t = initTRPC.context<Context>().create();
   const router = t.router(
     createProcedures({ t, limiter } as unknown as Parameters<typeof createProcedures>[0]),

@@ -6,10 +6,10 @@ import {
   d1Store,
   type Decision,
   MINUTE,
-  type RateLimitState,
   type RateLimitStore,
   type RowId,
 } from "../../../server/index.js";
+import type { Row } from "../../../core/rows/row.js";
 import { describeStore } from "../../server/store/contract.js";
 import { emptyD1 } from "./d1-database.js";
 import { hasWorkerd, NO_WORKERD } from "./start-worker.js";
@@ -80,8 +80,8 @@ const limiterOn = (db: D1DatabaseLike) =>
 
 const at = (key: string): RowId => ({ name: "n", key, shard: 0 });
 const [five, four] = [
-  { value: 5, ts: 1 },
-  { value: 4, ts: 2 },
+  { used: 5, ts: 1 },
+  { used: 4, ts: 2 },
 ];
 
 if (!hasWorkerd) {
@@ -134,7 +134,7 @@ if (!hasWorkerd) {
 
     const write = (
       rows: readonly RowId[],
-      writes: readonly (RateLimitState | null)[],
+      writes: readonly (Row | null)[],
       seen?: (states: readonly unknown[]) => void,
     ): Decision<void> => ({
       rows,
@@ -146,9 +146,9 @@ if (!hasWorkerd) {
     const keys = ["inserted", "updated", "deleted", "absent"];
     const rowsOf = async (db: D1DatabaseLike) => {
       const { results } = await db
-        .prepare('SELECT "key", "value" FROM "RateLimit" ORDER BY "key"')
+        .prepare('SELECT "key", "used" FROM "RateLimit" ORDER BY "key"')
         .all();
-      return (results as { key: string; value: number }[]).map(({ key, value }) => [key, value]);
+      return (results as { key: string; used: number }[]).map(({ key, used }) => [key, used]);
     };
 
     it("inserts, updates and deletes rows of one decision together", async () => {
@@ -173,13 +173,13 @@ if (!hasWorkerd) {
         prepare: (text) => db.prepare(text),
         exec: (text) => db.exec(text),
         async batch(statements) {
-          await (change ??= peer.apply([write([at(key)], [{ value: 9, ts: 9 }])]));
+          await (change ??= peer.apply([write([at(key)], [{ used: 9, ts: 9 }])]));
           return db.batch(statements);
         },
       });
       await d1Store(slow.db).apply([
         write(keys.map(at), [four, four, null, null], (states) =>
-          before.push((states as (RateLimitState | null)[]).map((state) => state?.value)),
+          before.push((states as (Row | null)[]).map((state) => state?.used)),
         ),
       ]);
       const first = [undefined, 5, 5, undefined];

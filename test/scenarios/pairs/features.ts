@@ -1,6 +1,6 @@
 /** The features of limits, how each of them is asked for, and the pairs that are refused. */
 import { MINUTE, SECOND } from "../../../core/durations.js";
-import type { LimitConfigs } from "../../../server/index.js";
+import type { LimitConfigs, PlannedConfig } from "../../../server/index.js";
 import type { CreditsConfig, RateLimitConfig } from "../../../core/limit-config.js";
 
 /** A new feature gets a line here, one in `PARTS`, and the acts of its calls in `any-program.ts`. */
@@ -21,6 +21,7 @@ export const FEATURES = [
   "rolling deployment",
   "hold",
   "usage",
+  "plan",
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];
@@ -64,8 +65,22 @@ export function nextVersion(config: Tokens): Tokens {
   return { ...config, rate: config.rate / 2, capacity };
 }
 
+/** The plans of the limit: the same and half as much, see {@link nextVersion}. */
+export const PLANS = ["whole", "half"] as const;
+
+/** The same limit by plans: the caller's process says which one it has. */
+export function planned(config: Tokens): PlannedConfig {
+  const terms = ({ rate, capacity }: Partial<RateLimitConfig>) => ({ rate, capacity });
+  const { rate: _, capacity: __, ...shared } = config as RateLimitConfig;
+  const plans = {
+    whole: terms(config as RateLimitConfig),
+    half: terms(nextVersion(config) as RateLimitConfig),
+  };
+  return { ...shared, plans } as unknown as PlannedConfig;
+}
+
 /** The limits of an application. Slots are entered together with tokens of the other limit. */
-export function limitsOf(config: Tokens, slots: number): LimitConfigs {
+export function limitsOf(config: Tokens | PlannedConfig, slots: number): LimitConfigs {
   return { limit: config, work: { kind: "concurrency", slots } };
 }
 
@@ -83,6 +98,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   "shards, closing": "blockFor must be left out of a limit with shards",
   "shards, hold": "shards does not go with holds",
   "shards, credits": 'shards does not go with kind: "credits"',
+  "credits, plan": "cannot be credits",
   "calendar, credits": 'timeZone does not go with kind: "credits"',
   "closing, credits": 'blockFor does not go with kind: "credits"',
   "closing, hold": "blockFor does not go with holds",
@@ -94,7 +110,7 @@ export const isLeased = (pair: Pair) => pair.includes("lease");
 /** Another process gives tokens, also back, or has another config: a denial from memory is then too strict. */
 export const mayBeOld = (pair: Pair) =>
   pair.includes("remembered denial") &&
-  pair.some((each) => ["override", "credits", "rolling deployment", "hold"].includes(each));
+  pair.some((each) => ["override", "credits", "rolling deployment", "hold", "plan"].includes(each));
 
 export const nameOf = ([first, second]: Pair) => `${first}, ${second}`;
 

@@ -42,20 +42,20 @@ export class HeldTokens {
 
   limit({ by, count, id, hold }: Call, now: number): RateLimitResult {
     return this.#onRow(by, (holds) =>
-      decide([holds], now, id, () => {
-        if (id !== undefined && holds.isCharged(id, now)) return repeatedAt(now);
-        const result = holds.take(now, count);
-        if (result.ok && id !== undefined) holds.note(id, now, count, hold);
+      decide([holds], now, id, (at) => {
+        if (id !== undefined && holds.isCharged(id, at)) return repeatedAt(at);
+        const result = holds.take(at, count);
+        if (result.ok && id !== undefined) holds.note(id, at, count, hold);
         return result;
       }),
     );
   }
 
   check(by: number, count: number, now: number): RateLimitResult {
-    return this.#onRow(by, (holds) => {
-      const copy = copyOf(holds);
-      return decide([copy], now, undefined, () => copy.take(now, count));
-    });
+    return this.#onRow(by, (holds) =>
+      // It takes nothing. Before it is denied, lapsed holds end, as for a call.
+      decide([holds], now, undefined, (at) => copyOf(holds).take(at, count)),
+    );
   }
 
   /** @param used of the tokens held, or more; `undefined` for all of them. */
@@ -63,6 +63,11 @@ export class HeldTokens {
     return this.#onRow(by, (holds) => {
       return holds.end(id, now, used ?? holds.holds.get(id)?.taken.count ?? 0);
     });
+  }
+
+  /** Before the bucket is shown, lapsed holds end. */
+  reclaim(by: number, now: number): void {
+    this.#onRow(by, (holds) => holds.reclaim(now));
   }
 
   /** Whether an id is charged for a call that an override answers, which ends no hold. */

@@ -2,11 +2,10 @@
  * What the calls of a limit come to, one after the other: the arithmetic of `core` on a map of rows, and
  * the answers of its policies. It has no store, no second process, no memory of denials and no blocks.
  */
-import { heldAt } from "../../../core/calculate.js";
-import { type Bucket, capacityOf } from "../../../core/config.js";
-import { changedRows } from "../../../core/change-config.js";
-import { bucketConfig, isCredits } from "../../../core/rows/credits.js";
-import type { RateLimitResult } from "../../../core/decide.js";
+import { heldAt, usedAt } from "../../../core/rows/reading.js";
+import { type Bucket, capacityOf, emptyAt } from "../../../core/config.js";
+import { bucketConfig } from "../../../core/rows/credits.js";
+import { takeTokens as takeFromRow, type RateLimitResult } from "../../../core/decide.js";
 import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { markerRow } from "../../../server/limiter/markers.js";
@@ -93,9 +92,10 @@ export class Model {
     const limit = this.resolved(by);
     return shards.every(({ shard, count }) => {
       const id = rowKey(allRows(limit)[shard]!);
-      const { value, ts } = heldAt(this.rows.get(id), limit.part, now);
-      this.rows.set(id, { value: value - count, ts });
-      return value - count > -1e-9;
+      const row = this.rows.get(id) ?? null;
+      const { used } = usedAt(row, limit.part, now);
+      this.rows.set(id, takeFromRow(row, limit.part, now, count, -Infinity)!);
+      return used + count < emptyAt(limit.part) + 1e-9;
     });
   }
 
@@ -104,7 +104,7 @@ export class Model {
     const { value, ts } = heldAt(this.rows.get(rowKey(rows[0])), part, now);
     const next = Math.min(capacityOf(part), value + count);
     // A balance that is full is not written.
-    if (next > value) this.rows.set(rowKey(rows[0]), { value: next, ts });
+    if (next > value) this.rows.set(rowKey(rows[0]), { used: next, ts });
     return next;
   }
 
@@ -126,15 +126,9 @@ export class Model {
     this.holders.set(slot, now + SLOT_LEASE);
   }
 
-  /** Another override, which leaves what was used as used. */
-  change(by: number, override: Override, now: number): void {
-    const from = this.resolved(by).config;
+  /** Another override, which leaves what was used as used: no row is touched. */
+  change(override: Override): void {
     this.override = override;
-    const limit = this.resolved(by);
-    const ids = allRows(limit).map(rowKey);
-    const states = ids.map((id) => this.rows.get(id) ?? null);
-    const next = isCredits(from) ? undefined : changedRows(states, from, limit.config, now);
-    next?.forEach((row, i) => this.rows.set(ids[i]!, row));
   }
 
   /** The answer of an override that asks no row. */

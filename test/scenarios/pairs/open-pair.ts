@@ -6,7 +6,16 @@ import {
   RateLimitStoreError,
 } from "../../../server/index.js";
 import type { JoinedStore } from "../../../server/store/store.js";
-import { configOf, type Feature, limitsOf, nextVersion, ONCE_FOR, type Pair } from "./features.js";
+import {
+  configOf,
+  type Feature,
+  limitsOf,
+  nextVersion,
+  ONCE_FOR,
+  type Pair,
+  planned,
+  PLANS,
+} from "./features.js";
 
 /** A store that fails while `isOut` says so, in the middle of a transaction, too. */
 function brittle(inner: RateLimitStore, isOut: () => boolean): RateLimitStore {
@@ -31,14 +40,21 @@ export function openPair(pair: Pair, variant: number, inner: RateLimitStore, isO
   const has = (feature: Feature) => pair.includes(feature);
   const config = configOf(pair, variant);
   const isRolling = has("rolling deployment");
-  const configs = [config, isRolling ? nextVersion(config) : config];
+  const byPlan = has("plan");
+  const versions = [config, isRolling ? nextVersion(config) : config];
+  // Calls of the next version have the same plan, which has half as much there.
+  const planOf = (by: number) => PLANS[isRolling ? 0 : by]!;
+  const configs = [config, isRolling || byPlan ? nextVersion(config) : config];
   const clock = createManualClock();
   const store = brittle(inner, isOut);
-  const limiters = configs.map((each, by) =>
+  const limiters = versions.map((each, by) =>
     createRateLimiter({
       store,
       clock,
-      limits: limitsOf(each, isRolling && by === 1 ? 3 : 2),
+      // The end of a hold is tried again in an outage.
+      sleep: async () => {},
+      limits: limitsOf(byPlan ? planned(each) : each, isRolling && by === 1 ? 3 : 2),
+      ...(byPlan && { plans: PLANS, plan: async () => planOf(by) }),
       onceFor: ONCE_FOR,
       logger: false,
       ...(has("override") ? { overrides: true as const, overridesFor: 0 } : {}),

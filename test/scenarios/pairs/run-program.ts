@@ -124,15 +124,15 @@ export async function runProgram(
     async value({ call: { by } }) {
       if (isOut || isLeased || model.fixed(by, clock()) !== undefined) return;
       const { value, held } = await limiters[by]!.getValue("limit", { key: KEY });
+      model.held?.reclaim(by, clock());
       expect(held).toEqual(model.held?.sum());
       expect(value).toBeCloseTo(model.value(by, clock()), 6);
     },
     async override({ call: { by }, which }) {
-      // Where the level moves, it needs the rows.
       if (isOut) return;
       const { overrides } = limiters[by]!;
       const next = (["times", "unlimited", "blocked", undefined] as const)[which % 4];
-      model.change(by, isLeased && next === "times" ? undefined : next, clock());
+      model.change(isLeased && next === "times" ? undefined : next);
       if (next === undefined) await overrides.clear("limit", { key: KEY });
       else if (next === "times") await overrides.set("limit", { key: KEY, times: 2 });
       else if (next === "blocked") await overrides.set("limit", { key: KEY, blocked: true });

@@ -155,6 +155,46 @@ describe("a call that holds its estimate", () => {
   });
 });
 
+describe("a repeat of a call, while the first one still works", () => {
+  const refused = () => Promise.reject(Object.assign(new Error("no"), { statusCode: 400 }));
+  const abort = new AbortController();
+  const aborted = { ...params, abortSignal: abort.signal };
+  const repeats: Record<string, (at: ReturnType<typeof setUp>) => Promise<unknown>> = {
+    "that the provider refuses": async ({ middleware }) =>
+      expect(middleware.wrapGenerate({ doGenerate: refused, params, model })).rejects.toThrow("no"),
+    "that is cut off": async ({ middleware }) =>
+      expect(
+        middleware.wrapGenerate({
+          doGenerate: () => Promise.reject(new Error("cut")),
+          params,
+          model,
+        }),
+      ).rejects.toThrow("cut"),
+    "that is answered sooner": ({ middleware }) =>
+      middleware.wrapGenerate({ doGenerate: async () => ({ usage }), params, model }),
+    "that is aborted": async ({ middleware }) => {
+      const stream = streamOf([text], aborted.abortSignal);
+      const doStream = async () => ({ stream });
+      const answer = await middleware.wrapStream({ doStream, params: aborted, model });
+      await answer.stream.getReader().read();
+      abort.abort();
+    },
+  };
+
+  it.each(Object.keys(repeats))("%s leaves the hold to the first one", async (how) => {
+    const at = setUp({ once: () => "job 7" });
+    let answer: (result: { usage: object }) => void = () => {};
+    const answered = new Promise<{ usage: object }>((resolve) => (answer = resolve));
+    const first = at.middleware.wrapGenerate({ doGenerate: () => answered, params, model });
+    await expect.poll(at.state).toEqual({ left: 700, held: 300 });
+    await repeats[how]!(at);
+    expect(await at.state()).toEqual({ left: 700, held: 300 });
+    answer({ usage: { inputTokens: 100, outputTokens: 400 } });
+    await first;
+    expect(await at.state()).toEqual({ left: 500, held: 0 });
+  });
+});
+
 it.each([
   [{ for: MINUTE }, "hold.then must be"],
   [{ for: 0.5, then: "keep" }, "hold.for must be"],

@@ -1,7 +1,7 @@
 /** When the hub reads, which readers it notifies, and what it cleans up, with fake timers. */
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RateLimitConfig, RateLimitSnapshot } from "../../../core/index.js";
+import type { RateLimitSnapshot } from "../../../core/index.js";
 import type { ChangeListener } from "../../../server/index.js";
 import { changeDigest } from "../../../server/index.js";
 import { createWatchHub } from "../../../server/changes/watch-hub.js";
@@ -12,24 +12,31 @@ afterEach(() => void vi.useRealTimers());
 
 const windows = { kind: "fixed window", rate: 9, period: 1000, start: 0 } as const;
 
-function start(interval = Infinity, config: RateLimitConfig = windows) {
+const paid = { ...windows, rate: 90 };
+
+function start(interval = Infinity) {
   const listeners = new Set<ChangeListener>();
   const reads: string[] = [];
-  const state = { value: 9, ts: 0, now: 100 };
+  const state: { value: number; ts: number; now: number; plan?: string } = {
+    value: 9,
+    ts: 0,
+    now: 100,
+  };
   let answer: (items: readonly { name: string }[]) => Promise<void> = async () => {};
   const hub = createWatchHub<string>(
     {
       clock: () => 123,
-      configOf: () => config,
+      configOf: () => windows,
       onChange(listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
       async snapshots(items) {
         reads.push(items.map(({ name, key = "" }) => `${name} ${key}`.trim()).join(", "));
-        const read = items.map(({ name, config: own = config }) => ({
+        const read = items.map(({ name, plan }) => ({
           name,
-          config: own,
+          config: plan === "paid" ? paid : windows,
+          ...(plan !== undefined && { plan }),
           ...state,
         }));
         await answer(items);
@@ -46,13 +53,13 @@ function start(interval = Infinity, config: RateLimitConfig = windows) {
       for (const listener of listeners) listener(changeDigest(name, key));
     },
     answerWith: (next: typeof answer) => (answer = next),
-    follow(...names: [name: string, key?: string | undefined, own?: RateLimitConfig][]) {
+    follow(...names: [name: string, key?: string | undefined, plan?: string][]) {
       const seen: RateLimitSnapshot[] = [];
       const connection = new AbortController();
-      const items = names.map(([name, key, own]) => ({
+      const items = names.map(([name, key, plan]) => ({
         name,
         ...keyOption(key),
-        config: own,
+        plan,
         requested: key,
       }));
       const ended = (async () => {
@@ -219,10 +226,20 @@ it("goes on for other limits when all readers of one limit have left", async () 
   expect(reads).toEqual(["a, b", "a"]);
 });
 
-it("reads a limit by each config in the same query, and shares equal configs", async () => {
+it("yields a snapshot if an override has put the key on another plan of the same config", async () => {
+  const { state, change, follow } = start();
+  const { seen } = follow(["a", "ada", "free"]);
+  await pass(0);
+  state.plan = "trial";
+  change("a", "ada");
+  await pass(50);
+  expect(seen.map(({ plan }) => plan)).toEqual(["free", "trial"]);
+});
+
+it("reads a limit by each plan in the same query, and once for all readers of a plan", async () => {
   const { reads, state, change, follow } = start(1000);
-  const paid = { ...windows, rate: 90 };
-  const readers = [follow(["a"]), follow(["a", undefined, paid]), follow(["a", undefined, paid])];
+  const free = follow(["a", undefined, "free"]);
+  const readers = [free, follow(["a", undefined, "paid"]), follow(["a", undefined, "paid"])];
   await pass(50);
   expect(reads).toEqual(["a, a"]);
   expect(readers.map(({ seen }) => seen.map((snapshot) => snapshot.config.rate))).toEqual([

@@ -5,7 +5,6 @@ import {
   createRateLimiter,
   memoryStore,
   MINUTE,
-  type RateLimitConfig,
   type RateLimitSnapshot,
 } from "../../../server/index.js";
 import {
@@ -22,20 +21,28 @@ type Name = "own" | "team" | "all";
 type Items = { name: Name; key?: string }[];
 type Resolver = (options: KeyResolverOptions<{ user: string }, Name>) => string | null;
 
+const planned = {
+  kind: "token bucket",
+  period: MINUTE,
+  plans: { free: 100, paid: 1000 },
+} as const;
+type Plan = "free" | "paid";
+
 /** Every caller has a key of its own, one shared bucket, and may request the teams that it names. */
 function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
   const limiter = createRateLimiter({
     store: memoryStore(),
-    limits: { own: config, team: config, all: config },
+    plans: ["free", "paid"],
+    limits: { own: planned, team: planned, all: config },
   });
   const t = initTRPC.context<{ user: string }>().create();
   const resolver = vi.fn<Resolver>(({ ctx, requested }) => requested ?? ctx.user);
-  const configs = vi.fn<(name: Name) => RateLimitConfig | undefined>();
+  const plans = vi.fn<(name: Name) => Plan>(() => "free");
   const rl = createRateLimitTRPC({
     t,
     limiter,
     ...options,
-    config: ({ name }) => configs(name),
+    plan: ({ name }) => plans(name),
     key: (call) => {
       const key = resolver(call);
       return call.name === "all" ? SHARED_BUCKET : key;
@@ -44,7 +51,7 @@ function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
   const createCaller = t.createCallerFactory(rl.router);
 
   /** Opens a stream, and ends it by its signal, as a closed connection does. */
-  async function open(user: string, items: Items) {
+  async function open(user: string, items: Items, id?: string) {
     const connection = new AbortController();
     const { watch } = createCaller({ user }, { signal: connection.signal });
     const seen: RateLimitSnapshot[] = [];
@@ -58,7 +65,8 @@ function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
       },
     };
     void (async () => {
-      for await (const snapshot of await watch({ items })) seen.push(snapshot);
+      for await (const snapshot of await watch({ items, ...(id !== undefined && { stream: id }) }))
+        seen.push(snapshot);
     })().then(
       () => (stream.ended = true),
       (error: unknown) => (stream.ended = error),
@@ -71,7 +79,7 @@ function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
     for (let i = 0; i < count; i++) streams.push(await open(user, items));
     return streams;
   };
-  return { limiter, resolver, configs, open, openMany };
+  return { limiter, resolver, plans, open, openMany };
 }
 
 const tooMany = (max: number) => ({
@@ -86,7 +94,7 @@ describe("copies of one limit in a stream", () => {
     const { seen } = await open("ada", copies);
     expect(seen).toHaveLength(1);
     expect(resolver).toHaveBeenCalledTimes(1);
-    await limiter.limit("own", { key: "ada" });
+    await limiter.limit("own", { key: "ada", plan: "free" });
     await vi.advanceTimersByTimeAsync(100);
     expect(seen.map(({ value }) => Math.floor(value))).toEqual([100, 99]);
   });
@@ -144,10 +152,49 @@ describe("the streams of one caller", () => {
     expect((await open("cleo", [{ name: "team", key: "blues" }])).seen).toHaveLength(1);
   });
 
-  it("are not counted where they follow only the shared bucket", async () => {
-    const { openMany } = start({ maxStreams: 1 });
-    const streams = await openMany(5, "ada", [{ name: "all" }]);
-    expect(streams.map(({ seen }) => seen.length)).toEqual([1, 1, 1, 1, 1]);
+  it("count for the caller where they follow only the shared bucket", async () => {
+    const { openMany } = start({ maxStreams: 2 });
+    const streams = await openMany(3, "ada", [{ name: "all" }]);
+    expect(streams.map(({ seen }) => seen.length)).toEqual([1, 1, 0]);
+    expect(streams[2]!.ended).toMatchObject(tooMany(2));
+  });
+
+  it("are a hundred times as many for all callers without a key together", async () => {
+    const { open, openMany, resolver } = start({ maxStreams: 1 });
+    resolver.mockReturnValue(null);
+    const streams = await openMany(100, "", [{ name: "all" }]);
+    expect(streams.filter(({ seen }) => seen.length === 1)).toHaveLength(100);
+    expect((await open("", [{ name: "all" }])).ended).toMatchObject({
+      code: "CONFLICT",
+      message: "Callers without a key have 100 streams of this process open, and may not have more",
+    });
+    resolver.mockImplementation(({ ctx }) => ctx.user);
+    expect((await open("ada", [{ name: "all" }])).seen).toHaveLength(1);
+    await streams[7]!.close();
+    resolver.mockReturnValue(null);
+    expect((await open("", [{ name: "all" }])).seen).toHaveLength(1);
+  });
+
+  it("are replaced by one with the same id, and end then", async () => {
+    const { limiter, open } = start({ maxStreams: 1 });
+    const dead = await open("ada", [{ name: "own" }], "page 1");
+    const again = await open("ada", [{ name: "own" }, { name: "all" }], "page 1");
+    expect([dead.ended, again.ended, again.seen.length]).toEqual([true, undefined, 2]);
+    await dead.close();
+    expect((await open("ada", [{ name: "own" }], "page 2")).ended).toMatchObject(tooMany(1));
+    expect((await open("ada", [{ name: "own" }])).ended).toMatchObject(tooMany(1));
+    await limiter.limit("own", { key: "ada", plan: "free" });
+    await vi.advanceTimersByTimeAsync(100);
+    expect([dead.seen.length, again.seen.length]).toEqual([1, 3]);
+  });
+
+  it("are not replaced by the id of another caller's stream", async () => {
+    const { open, resolver } = start();
+    const stream = await open("ada", [{ name: "own" }], "page 1");
+    expect((await open("mallory", [{ name: "own" }], "page 1")).seen).toHaveLength(1);
+    resolver.mockReturnValue(null);
+    await open("", [{ name: "all" }], "page 1");
+    expect(stream.ended).toBeUndefined();
   });
 
   it("are not counted when they were rejected for another reason", async () => {
@@ -167,7 +214,7 @@ describe("the keys of an open stream are resolved again", () => {
     resolver.mockClear();
     await vi.advanceTimersByTimeAsync(2 * MINUTE);
     expect(resolver.mock.calls.map(([{ name }]) => name)).toEqual(["own", "team", "own", "team"]);
-    await limiter.limit("team", { key: "reds" });
+    await limiter.limit("team", { key: "reds", plan: "free" });
     await vi.advanceTimersByTimeAsync(100);
     expect(stream.seen).toHaveLength(3);
     await stream.close();
@@ -198,8 +245,8 @@ describe("the keys of an open stream are resolved again", () => {
     resolver.mockImplementation(({ ctx, name }) => (name === "team" ? answer() : ctx.user));
     await vi.advanceTimersByTimeAsync(1000);
     expect(stream.ended).toMatchObject(error);
-    await limiter.limit("own", { key: "ada" });
-    await limiter.limit("team", { key: "reds" });
+    await limiter.limit("own", { key: "ada", plan: "free" });
+    await limiter.limit("team", { key: "reds", plan: "free" });
     await vi.advanceTimersByTimeAsync(5000);
     expect(stream.seen).toHaveLength(2);
     expect(vi.getTimerCount()).toBe(0);
@@ -228,28 +275,27 @@ describe("the keys of an open stream are resolved again", () => {
   });
 });
 
-describe("the configs of an open stream are resolved again", () => {
+describe("the plans of an open stream are resolved again", () => {
   const items: Items = [{ name: "own" }, { name: "team", key: "reds" }];
-  const paid = { ...config, rate: 1000 };
   const shown = ({ seen }: { seen: RateLimitSnapshot[] }) =>
     seen.map(({ name, value, config: { rate } }) => `${name} ${Math.floor(value)} of ${rate}`);
 
-  it("with the keys, and the stream goes on by a config that has changed", async () => {
-    const { limiter, configs, open } = start({ keyInterval: 1000 });
+  it("with the keys, and the stream goes on by a plan that has changed", async () => {
+    const { limiter, plans, open } = start({ keyInterval: 1000 });
     const stream = await open("ada", items);
-    configs.mockImplementation((name) => (name === "team" ? { ...paid } : undefined));
+    plans.mockImplementation((name) => (name === "team" ? "paid" : "free"));
     await vi.advanceTimersByTimeAsync(1000);
     expect(shown(stream)).toContain("team 1000 of 1000");
     expect(shown(stream)).not.toContain("own 1000 of 1000");
     const before = stream.seen.length;
-    // An equal config is no change.
+    // The same plan is no change.
     await vi.advanceTimersByTimeAsync(5000);
     expect(stream.seen).toHaveLength(before);
-    await limiter.limit("team", { key: "reds", config: paid, count: 5 });
-    await limiter.limit("own", { key: "ada", count: 5 });
+    await limiter.limit("team", { key: "reds", plan: "paid", count: 5 });
+    await limiter.limit("own", { key: "ada", plan: "free", count: 5 });
     await vi.advanceTimersByTimeAsync(100);
     expect(shown(stream).slice(before).toSorted()).toEqual(["own 95 of 100", "team 995 of 1000"]);
-    configs.mockReturnValue(undefined);
+    plans.mockReturnValue("free");
     await vi.advanceTimersByTimeAsync(1000);
     expect(shown(stream)).toContain("team 100 of 100");
     await stream.close();
@@ -258,63 +304,53 @@ describe("the configs of an open stream are resolved again", () => {
   });
 
   it("at once after a change of plan, for the streams of its key alone", async () => {
-    const { limiter, configs, open } = start();
+    const { limiter, plans, open } = start();
     const [ada, bob] = [await open("ada", items), await open("bob", [{ name: "own" }])];
-    await limiter.limit("own", { key: "ada", count: 100 });
+    await limiter.limit("own", { key: "ada", plan: "free", count: 100 });
     await vi.advanceTimersByTimeAsync(100);
-    configs.mockClear();
-    configs.mockReturnValue(paid);
-    await limiter.changeConfig("own", { key: "ada", to: paid });
+    plans.mockClear();
+    plans.mockReturnValue("paid");
+    limiter.planChanged("ada");
     await vi.advanceTimersByTimeAsync(100);
     expect(shown(ada).at(-2)).toBe("own 900 of 1000");
-    expect(configs).toHaveBeenCalledTimes(items.length);
+    expect(plans).toHaveBeenCalledTimes(items.length);
     expect(shown(bob)).toEqual(["own 100 of 100"]);
   });
 
   it("once more when the plan changes while they are resolved", async () => {
-    const { limiter, configs, open } = start();
+    const { limiter, plans, open } = start();
     const ada = await open("ada", [{ name: "own" }]);
-    let answer: (given: RateLimitConfig) => void = () => {};
-    configs.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)) as never);
-    await limiter.changeConfig("own", { key: "ada", to: paid });
-    configs.mockReturnValue(paid);
-    await limiter.changeConfig("own", { key: "ada", to: paid });
-    answer(config);
+    let answer: (given: Plan) => void = () => {};
+    plans.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)) as never);
+    limiter.planChanged("ada");
+    plans.mockReturnValue("paid");
+    limiter.planChanged("ada");
+    answer("free");
     await vi.advanceTimersByTimeAsync(100);
     expect(shown(ada).at(-1)).toBe("own 1000 of 1000");
   });
 
-  it("and the stream ends with an error when one is not valid", async () => {
-    const { configs, open } = start({ keyInterval: 1000 });
+  it("and the stream ends with an error when one is no plan", async () => {
+    const { plans, open } = start({ keyInterval: 1000 });
     const stream = await open("ada", items);
-    configs.mockReturnValue({ ...paid, rate: NaN });
+    plans.mockReturnValue("gold" as Plan);
     await vi.advanceTimersByTimeAsync(1000);
     expect(stream.ended).toMatchObject({ code: "INTERNAL_SERVER_ERROR" });
-    expect((stream.ended as Error).message).not.toContain("NaN");
+    expect((stream.ended as Error).message).not.toContain("gold");
     await vi.advanceTimersByTimeAsync(5000);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("and streams with equal configs share what is read, in one query per tick", async () => {
-    const { limiter, configs, open } = start();
+  it("and streams of one plan share what is read, in one query per tick", async () => {
+    const { limiter, plans, open } = start();
     const snapshots = vi.spyOn(limiter, "snapshots");
-    // The limit's own config, the same in another object, and another one twice.
-    for (const answer of [undefined, { ...config }, paid, { ...paid }]) {
-      configs.mockReturnValue(answer);
+    for (const answer of ["free", "free", "paid", "paid"] as const) {
+      plans.mockReturnValue(answer);
       await open("ada", [{ name: "own" }]);
     }
     snapshots.mockClear();
     await vi.advanceTimersByTimeAsync(3000);
     expect(snapshots.mock.calls.map(([read]) => read.length)).toEqual([2, 2, 2]);
-  });
-
-  it("and an equal config in another order is no change", async () => {
-    const { configs, open } = start({ keyInterval: 1000 });
-    configs.mockReturnValue(paid);
-    const stream = await open("ada", items);
-    configs.mockReturnValue({ period: paid.period, rate: paid.rate, kind: paid.kind });
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(stream.seen).toHaveLength(2);
   });
 });
 

@@ -106,7 +106,7 @@ describe("drizzleStore refuses", () => {
     const table = pgTable("limits", { name: text("name"), key: text("user_id") });
     const db = drizzlePg({ client: new pg.Pool() });
     expect(() => drizzleStore(db, { table })).toThrow(
-      'table "limits" must have the columns name, key, shard, value, ts; it lacks key, shard, value, ts',
+      'table "limits" must have the columns name, key, shard, used, ts; it lacks key, shard, used, ts',
     );
     expect(() => drizzleStore(db, { table: 5 as never })).toThrow(/a Drizzle table, or the name/);
   });
@@ -134,7 +134,7 @@ describe("drizzleStore", () => {
     const pool = await setUp();
     await pool.query('CREATE SCHEMA app; CREATE TABLE app.limits (LIKE "RateLimit" INCLUDING ALL)');
     const columns = Object.fromEntries(
-      ["name", "key", "shard", "value", "ts"].map((name) => [name, text(name)]),
+      ["name", "key", "shard", "used", "ts"].map((name) => [name, text(name)]),
     );
     const db = drizzlePg({ client: pool });
     const stores = [
@@ -142,8 +142,8 @@ describe("drizzleStore", () => {
       drizzleStore(db, { table: "limits", schema: "app" }),
     ];
     for (const store of stores) await createRateLimiter({ store, limits }).limit("few");
-    const { rows } = await pool.query("SELECT name, value FROM app.limits");
-    expect(rows).toEqual([{ name: "few", value: expect.closeTo(8, 1) }]);
+    const { rows } = await pool.query("SELECT name, used FROM app.limits");
+    expect(rows).toEqual([{ name: "few", used: expect.closeTo(2, 1) }]);
     expect((await pool.query('SELECT 1 FROM "RateLimit"')).rowCount).toBe(0);
   });
 
@@ -177,7 +177,7 @@ describe("drizzleStore", () => {
     const client = connectLibsql("file::memory:?cache=shared");
     onTestFinished(() => client.close());
     await client.execute(
-      `CREATE TABLE "RateLimit" (name TEXT, key TEXT, shard INTEGER, value REAL, ts REAL, PRIMARY KEY (name, key, shard))`,
+      `CREATE TABLE "RateLimit" (name TEXT, key TEXT, shard INTEGER, used REAL, ts REAL, PRIMARY KEY (name, key, shard))`,
     );
     const limiter = createRateLimiter({ store: drizzleStore(drizzleLibsql({ client })), limits });
     expect(await limiter.limit("few")).toMatchObject({ ok: true });

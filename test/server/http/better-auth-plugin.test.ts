@@ -103,6 +103,7 @@ describe.skipIf(!isInstalled)("betterAuthPlugin", async () => {
     const body: unknown = await denied.json();
     expect(body).toMatchObject({
       code: "RATE_LIMITED",
+      message: 'Rate limit "perAccount" exceeded. Try again in 12 minutes',
       rateLimit: { kind: "RateLimited", name: "perAccount", retryAfter: wait },
     });
     expect(isRateLimitError({ data: body })).toBe(true);

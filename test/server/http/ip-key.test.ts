@@ -15,6 +15,11 @@ const special = fc.constantFrom(
   [0x64, 0xff9b, 0, 0, 0, 0],
   [0x64, 0xff9b, 0, 0],
   [0x64, 0xff9b],
+  [0x64, 0xff9b, 1],
+  [0, 0, 0, 0, 0, 0],
+  [0, 0, 0, 0, 0xffff, 0],
+  [0x2001, 0],
+  [0x2002],
 );
 const groups = fc.oneof(
   eight,
@@ -43,7 +48,12 @@ const spellings = (address: string) => [
   `${address}%eth0`,
 ];
 
-const holdsIpv4 = (each: readonly number[]) => isIPv4(ipKey(full(each), { ipv6Prefix: 128 }));
+/** Whether the bits of an IPv6 address alone do not say whose it is. */
+const isTranslated = (each: readonly number[]) =>
+  isIPv4(ipKey(full(each), { ipv6Prefix: 128 })) ||
+  each[0] === 0x2002 ||
+  toHex(each).startsWith("64:ff9b:1:");
+const toHex = (each: readonly number[]) => each.map((part) => part.toString(16)).join(":");
 
 describe("ipKey", () => {
   it.each([
@@ -55,11 +65,19 @@ describe("ipKey", () => {
     ["[::ffff:192.0.2.1]:443", "192.0.2.1"],
     ["0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"],
     ["64:ff9b::192.0.2.1", "192.0.2.1"],
+    ["64:ff9b::", "64:ff9b::"],
+    ["::203.0.113.7", "203.0.113.7"],
+    ["::ffff:0:203.0.113.7", "203.0.113.7"],
+    ["2001::4136:e378:8000:63bf:3fff:fdd2", "192.0.2.45"],
+    ["64:ff9b:1::192.0.2.1", "64:ff9b:1::c000:201"],
+    ["64:ff9b:1:c000:2:100::", "64:ff9b:1:c000:2:100::"],
+    ["2002:c000:201:7::1", "2002:c000:201::"],
     ["2001:DB8:1:2:3:4:5:6", "2001:db8:1:2::"],
     ["2001:db8:1:2::", "2001:db8:1:2::"],
     ["[2001:db8:1:2::9]:8080", "2001:db8:1:2::"],
     ["fe80::1%eth0", "fe80::"],
     ["::1", "::"],
+    ["::", "::"],
   ])("makes of %s the key %s", (address, key) => {
     expect(ipKey(address)).toBe(key);
   });
@@ -71,6 +89,30 @@ describe("ipKey", () => {
     [128, "2001:db8:1:2ff:3:4:5:6"],
   ])("keeps %i bits of an IPv6 address", (ipv6Prefix, key) => {
     expect(ipKey("2001:db8:1:2ff:3:4:5:6", { ipv6Prefix })).toBe(key);
+  });
+
+  it.each(["::ffff:", "::", "::ffff:0:", "64:ff9b::", "64:ff9b:1::", "64:ff9b:1:2:3:4:"])(
+    "gives two visitors of IPv4 two keys, whatever prefix counts, where they come as %s",
+    (start) => {
+      fc.assert(
+        fc.property(ipv4, ipv4, prefixes, (a, b, ipv6Prefix) => {
+          fc.pre(!a.startsWith("0.") && !b.startsWith("0."));
+          const [one, other] = [a, b].map((each) => ipKey(start + each, { ipv6Prefix }));
+          expect(one === other).toBe(a === b);
+        }),
+      );
+    },
+  );
+
+  it("gives all networks behind one router of 6to4 one key", () => {
+    fc.assert(
+      fc.property(eight, eight, fc.integer({ min: 48, max: 128 }), (a, b, ipv6Prefix) => {
+        const [one, other] = [a, b].map((each) =>
+          ipKey(full([0x2002, a[1]!, a[2]!, ...each.slice(3)]), { ipv6Prefix }),
+        );
+        expect(one).toBe(other);
+      }),
+    );
   });
 
   it("gives all spellings of an address one key", () => {
@@ -96,7 +138,7 @@ describe("ipKey", () => {
         // The second address has the first bits of the first one.
         const bits = bitsOf(a).slice(0, shared) + bitsOf(rest).slice(shared);
         const b = Array.from({ length: 8 }, (_, i) => parseInt(bits.slice(16 * i, 16 * i + 16), 2));
-        fc.pre(!holdsIpv4(a) && !holdsIpv4(b));
+        fc.pre(!isTranslated(a) && !isTranslated(b));
         const isSame = bits.slice(0, ipv6Prefix) === bitsOf(a).slice(0, ipv6Prefix);
         expect(ipKey(full(a), { ipv6Prefix }) === ipKey(full(b), { ipv6Prefix })).toBe(isSame);
       }),

@@ -5,9 +5,10 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { heldAt, type RateLimitState } from "../../../core/calculate.js";
+import { usedAt } from "../../../core/rows/reading.js";
 import { capacityOf, floorOf, type PeriodicConfig } from "../../../core/config.js";
 import { takeTokens } from "../../../core/decide.js";
+import type { Row } from "../../../core/rows/row.js";
 import { mostWindowsBetween } from "../../../core/windows.js";
 import type { Block } from "../../../server/leases/block.js";
 import { BlockTake, type BlockTaken } from "../../../server/leases/block-take.js";
@@ -20,7 +21,7 @@ import { cases } from "../../support/cases.js";
 const EPOCH = Date.UTC(2030, 0, 1);
 
 interface Variant {
-  /** Blocks are taken from the whole capacity. */
+  /** Blocks are taken from the whole capacity: nothing has to be used before. */
   fromAll?: boolean;
   /** What is left of a block goes back to the row. */
   givesBack?: boolean;
@@ -58,12 +59,12 @@ class Member {
 /** The instants and counts of all grants. */
 function run({ config, ms, steps }: Setting, variant: Variant = {}) {
   let now = EPOCH;
-  let row: RateLimitState | null = null;
+  let row: Row | null = null;
   let leased = 0;
   const grants: { at: number; count: number }[] = [];
   const grant = (count: number) => grants.push({ at: now, count });
   const strict = leaseTerms(config, ms);
-  const terms = variant.fromAll ? { ...strict, config } : strict;
+  const terms = variant.fromAll ? { ...strict, least: 0 } : strict;
   const floor = floorOf(config, false);
   const limit = {
     rows: [rowId("l", "k", 0, config)] as const,
@@ -135,8 +136,8 @@ function run({ config, ms, steps }: Setting, variant: Variant = {}) {
   function giveBack({ blocks }: Member): void {
     for (const block of blocks) {
       if (block.isLiving()) continue;
-      const { value, ts } = heldAt(row, config, now);
-      row = { value: Math.min(capacityOf(config), value + block.remaining), ts };
+      const { used, ts } = usedAt(row, config, now);
+      row = { used: Math.max(0, used - block.remaining), ts };
       block.remaining = 0;
     }
   }

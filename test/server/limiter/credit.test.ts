@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   DAY,
+  WEEK,
   MAX_RETRY_AFTER,
   MINUTE,
   RateLimitConfigError,
@@ -148,7 +149,7 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
     expect(await at.balance("k")).toBe(70);
     await at.limiter.credit("credits", { key: "k", count: 1, once: "payment 2" });
     expect(await at.balance("k")).toBe(71);
-    at.clock.advance(DAY);
+    at.clock.advance(WEEK);
     expect(await pay(at.limiter)).toEqual({ value: 171, credited: 100 });
   });
 

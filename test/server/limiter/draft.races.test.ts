@@ -3,6 +3,7 @@
  * guarded writes. Their answers have to be those of some order of the calls, one after the other.
  * A draft that forgets what it has read has to be found.
  */
+import type { Row } from "../../../core/rows/row.js";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createRateLimiter, DAY, memoryStore, type RateLimitStore } from "../../../server/index.js";
@@ -22,7 +23,7 @@ type Limiter = ReturnType<typeof limiterOn>;
 
 /** @param forgets what a draft does then that notes no reads: it guards no row that it leaves. */
 function racingStore(turn: () => Promise<void>, forgets: boolean): RateLimitStore {
-  const states = new Map<string, { value: number; ts: number }>();
+  const states = new Map<string, Row>();
   async function apply<TResult>(decision: Decision<TResult>): Promise<TResult> {
     const { rows } = decision;
     for (;;) {

@@ -4,7 +4,7 @@ import { rowId } from "../../../server/store/store.js";
 
 const rows = ["a", "b", "c"].map((key) => rowId("limit", key, 0));
 const [a, b, c] = rows as [(typeof rows)[0], (typeof rows)[0], (typeof rows)[0]];
-const at = (value: number) => ({ value, ts: 0 });
+const at = (used: number) => ({ used, ts: 0 });
 const stored = [at(1), at(2), null];
 
 describe("a draft", () => {
@@ -78,16 +78,16 @@ it("a decision names each row of its claim once, and says what its last run did"
   const claim: Claim<number> = {
     rows: [a, b, { ...a }],
     attempt(draft, now) {
-      const { value } = draft.read(b)!;
-      if (value > 1) draft.write(a, { value, ts: now });
-      return value;
+      const { used } = draft.read(b)!;
+      if (used > 1) draft.write(a, { used, ts: now });
+      return used;
     },
   };
   const decision = new ClaimDecision(claim, () => (time += 10));
   expect(decision.rows).toEqual([a, b]);
   expect(decision.decide([null, at(2)])).toEqual({
     result: 2,
-    writes: [{ value: 2, ts: 10 }, at(2)],
+    writes: [{ used: 2, ts: 10 }, at(2)],
   });
   expect(decision).toMatchObject({ now: 10, isChange: true });
   expect(decision.decide([null, at(1)])).toEqual({ result: 1 });

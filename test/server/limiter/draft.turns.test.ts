@@ -146,7 +146,7 @@ function programOf(steps: readonly Step[]): Claim<unknown[]> {
 
 const anyState = fc.option(
   fc.record({
-    value: fc.constantFrom(-3, -1, 0, 0.5, 1, 2, 3, 5),
+    used: fc.constantFrom(-3, -1, 0, 0.5, 1, 2, 3, 5),
     ts: fc.constantFrom(0, -MINUTE, -HOUR, 5).map((ms) => START + ms),
   }),
 );

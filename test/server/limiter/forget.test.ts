@@ -51,7 +51,7 @@ describe.each(storesAndRedis)("forget on %s", (_name, open) => {
     const others = await rowsIn(store);
     expect(others.length).toBe(4 * (1 + OTHERS.length));
     await takeFromAll({ key: "ada" });
-    const state = { value: 1, ts: clock() };
+    const state = { used: 1, ts: clock() };
     await store.apply(
       Array.from({ length: 250 }, (_, shard) => ({
         rows: [{ name: "sharded", key: "ada", shard }],

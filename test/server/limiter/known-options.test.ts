@@ -12,12 +12,12 @@ function create() {
 type Untyped = Record<keyof RateLimiter, (...args: unknown[]) => Promise<unknown>>;
 
 it.each([
-  ["limit", { ky: "a" }, "key, config, count, reserve, throws, once, hold"],
-  ["check", { ky: "a" }, "key, config, count, reserve, throws, once, hold"],
-  ["reset", { ky: "a" }, "key, config"],
-  ["refund", { ky: "a" }, "key, config, count, result"],
-  ["getValue", { ky: "a" }, "key, config"],
-  ["acquire", { ky: "a" }, "key, config, count, maxWait, signal, once, hold"],
+  ["limit", { ky: "a" }, "key, plan, config, count, reserve, throws, once, hold"],
+  ["check", { ky: "a" }, "key, plan, config, count, reserve, throws, once, hold"],
+  ["reset", { ky: "a" }, "key, plan, config"],
+  ["refund", { ky: "a" }, "key, plan, config, count, result"],
+  ["getValue", { ky: "a" }, "key, plan, config"],
+  ["acquire", { ky: "a" }, "key, plan, config, count, maxWait, signal, once, hold"],
 ] as const)("%s() rejects a misspelt option, and changes nothing", async (method, options, use) => {
   const limiter = create();
   await limiter.limit("one", { count: 2 });
@@ -40,7 +40,7 @@ it("limitAll() rejects misspelt options, its own and those of an item", async ()
   const limiter = create();
   const { limitAll } = limiter as unknown as Untyped;
   await expect(limitAll([{ name: "one", ky: "a" }])).rejects.toThrow(
-    'ky is not an option of an item of limitAll(), got "a"; use name, key, config, count, reserve',
+    'ky is not an option of an item of limitAll(), got "a"; use name, key, plan, config, count, reserve',
   );
   await expect(limitAll([{ name: "one" }], { throw: true })).rejects.toThrow(
     "throw is not an option of limitAll(), got true; use throws",

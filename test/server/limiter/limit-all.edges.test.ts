@@ -58,7 +58,7 @@ it("the error of limitAll lists a limit once, with its longest wait, and no rese
     { name: "quick" as const, key: "ada" },
   ];
   await expect(limiter.limitAll(items, { throws: true })).rejects.toMatchObject({
-    message: 'Rate limit "quick" exceeded; retry after 24000 ms',
+    message: 'Rate limit "quick" exceeded. Try again in 24 seconds',
     data: { rateLimit: { name: "quick", denials: [{ name: "quick", retryAfter: 24_000 }] } },
   });
 });

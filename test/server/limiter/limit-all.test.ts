@@ -78,7 +78,7 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
     for (let i = 0; i < 2; i++) await limiter.limitAll(three);
     const thrown = () => limiter.limitAll(three, { throws: true }).catch((error: unknown) => error);
     expect(await thrown()).toMatchObject({
-      message: 'Rate limit "perSecond" exceeded; retry after 500 ms',
+      message: 'Rate limit "perSecond" exceeded. Try again in 1 second',
       data: { rateLimit: { name: "perSecond", denials: [{ name: "perSecond", value: 0 }] } },
     });
     clock.advance(SECOND);
@@ -87,7 +87,7 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
     const answer = await limiter.limitAll(three);
     const error = await thrown();
     expect(error).toMatchObject({
-      message: `Rate limit "perDay", "perSecond" exceeded; retry after ${DAY - SECOND} ms`,
+      message: `Rate limit "perDay", "perSecond" exceeded. Try again in 1 day`,
     });
     const { perSecond, perDay } = limiter.limits;
     const { data } = JSON.parse(JSON.stringify(error)) as { data: object };

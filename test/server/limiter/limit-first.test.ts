@@ -283,7 +283,7 @@ describe("limitFirst", () => {
       { name: "credits", retryAfter: NEVER, config: { kind: "credits" } },
     ]);
     const broke = limiter.limitFirst(["credits"], { key, throws: true });
-    await expect(broke).rejects.toThrow('Rate limit "credits" exceeded; no wait ends this');
+    await expect(broke).rejects.toThrow('Rate limit "credits" exceeded. Waiting does not help');
   });
 
   it("closes no bucket, because another limit may pay", async () => {

@@ -146,7 +146,7 @@ describe("check", () => {
     const checked = await limiter.check("signUp");
     expect(checked).toMatchObject({ ok: false });
     expect(await limiter.limit("signUp")).toEqual(checked);
-    await expect(limiter.check("signUp", { throws: true })).rejects.toThrow("retry after");
+    await expect(limiter.check("signUp", { throws: true })).rejects.toThrow("Try again in");
   });
 });
 

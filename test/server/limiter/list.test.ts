@@ -32,7 +32,7 @@ async function fill(
   await apply(
     rows.map((row, i) => ({
       rows: [row],
-      decide: () => ({ result: undefined, writes: [{ value: i % 7, ts }] }),
+      decide: () => ({ result: undefined, writes: [{ used: i % 7, ts }] }),
     })),
   );
 }

@@ -191,7 +191,7 @@ it("goes by the config of a call, such as that of a plan", async () => {
   const config = { ...limits.provider, capacity: 100 };
   expect((await limiter.observe("provider", { config, remaining: 100 })).lowered).toBe(false);
   expect((await limiter.observe("provider", { config, remaining: 50 })).lowered).toBe(true);
-  expect((await limiter.getValue("provider")).value).toBe(50);
+  expect((await limiter.getValue("provider", { config })).value).toBe(50);
 });
 
 it("lowers the rows of a key that is exempt, which count when the exemption ends", async () => {

@@ -117,6 +117,17 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
     expect(await at.limiter.limit("short", { key, once: "a" })).toMatchObject({ ok: false });
   });
 
+  it("remembers an id for a week, where nothing else is said", async () => {
+    await using at = await setUp();
+    await at.limiter.limit("bucket", { key, once: "a" });
+    for (const later of [3 * DAY, 4 * DAY - 1]) {
+      at.clock.advance(later);
+      expect(await at.peer.limit("bucket", { key, once: "a" })).toMatchObject({ repeated: true });
+    }
+    at.clock.advance(1);
+    expect(await at.peer.limit("bucket", { key, once: "a" })).not.toHaveProperty("repeated");
+  });
+
   it("charges an id once, into debt", async () => {
     await using at = await setUp();
     const first = await at.limiter.charge("bucket", { key, count: 9, once: "a" });
@@ -288,24 +299,38 @@ describe.each(storesAndRedis.filter(([name]) => name !== "Redis"))(
     it("go when they have lapsed, and not before, whatever was left in their bucket", async () => {
       await using opened = await open();
       const clock = createManualClock();
-      const limiter = createRateLimiter({ store: opened.store, clock, limits, onceFor: HOUR });
       const oneOff = { kind: "token bucket", rate: 5000, period: SECOND } as const;
+      const planned = {
+        kind: "token bucket",
+        period: SECOND,
+        plans: { free: 1, pro: 5000 },
+      } as const;
+      const limiter = createRateLimiter({
+        store: opened.store,
+        clock,
+        plans: ["free", "pro"],
+        limits: { ...limits, oneOff, planned },
+        onceFor: HOUR,
+      });
       await limiter.limit("short", { key, once: "a" });
       await limiter.charge("bucket", { key, count: 900, once: "a" });
-      await limiter.limit("oneOff", { key, config: oneOff, once: "a" });
+      // Of a call's own config, which has no plan, and of each plan.
+      await limiter.limit("oneOff", { key, config: { ...oneOff, rate: 1 }, once: "a" });
+      await limiter.limit("planned", { key: "free", plan: "free", once: "a" });
+      await limiter.limit("planned", { key: "pro", plan: "pro", once: "a" });
+      const names = ["short", "bucket", "oneOff", "planned"];
       const idsOf = async (name: string) =>
         (await opened.store.list!(`trpc-rate-limit:once:${name}`, undefined, 10)).length;
-      const prune = () => limiter.prune({ alsoConfigs: { oneOff: [oneOff] } });
       // The clocks of other servers may be a minute behind.
       clock.advance(2 * MINUTE - 1);
-      await prune();
-      expect(await Promise.all(["short", "bucket", "oneOff"].map(idsOf))).toEqual([1, 1, 1]);
+      await limiter.prune();
+      expect(await Promise.all(names.map(idsOf))).toEqual([1, 1, 1, 2]);
       clock.advance(1);
-      await prune();
-      expect(await Promise.all(["short", "bucket", "oneOff"].map(idsOf))).toEqual([0, 1, 1]);
+      await limiter.prune();
+      expect(await Promise.all(names.map(idsOf))).toEqual([0, 1, 1, 2]);
       clock.advance(59 * MINUTE);
-      await prune();
-      expect(await Promise.all(["short", "bucket", "oneOff"].map(idsOf))).toEqual([0, 0, 0]);
+      await limiter.prune();
+      expect(await Promise.all(names.map(idsOf))).toEqual([0, 0, 0, 0]);
     });
   },
 );

@@ -26,7 +26,7 @@ const calls: [title: string, call: Call][] = [
   ["getValue", (limiter, options) => limiter.getValue("one", options)],
   ["acquire", (limiter, options) => limiter.acquire("one", options)],
   ["snapshots", (limiter, options) => limiter.snapshots([{ name: "one", ...options }])],
-  ["configOf", async (limiter, options) => limiter.configOf("one", options)],
+  ["configOf", async (limiter, { key }) => limiter.configOf("one", { key: key! })],
   [
     "limit in a transaction",
     (limiter, options) => limiter.transaction(({ limit }) => limit("one", options)),

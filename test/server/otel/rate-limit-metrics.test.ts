@@ -127,6 +127,47 @@ describe("the metrics of decisions", () => {
     expect(JSON.stringify(await sdk.exported())).not.toMatch(/ann|ben/);
   });
 
+  it("tell the plans of a limit apart, and name none of a limit without plans", async () => {
+    const sdk = startSdk();
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      plans: ["free", "pro"],
+      limits: {
+        ...limits,
+        pictures: { kind: "fixed window", period: HOUR, plans: { free: 1, pro: "unlimited" } },
+      },
+      clock: createManualClock(),
+      ...rateLimitMetrics({ meter: sdk.meter }),
+    });
+    for (const plan of ["free", "free", "pro"] as const) {
+      await limiter.limit("pictures", { key: "ann", plan });
+    }
+    await limiter.limit("sendMessage");
+    const of = (plan: string, outcome: string) => ({
+      ...decision("pictures", outcome),
+      "rate_limit.plan": plan,
+    });
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([
+      [of("free", "granted"), 1],
+      [of("free", "denied"), 1],
+      [of("pro", "granted"), 1],
+      [decision("sendMessage", "granted"), 1],
+    ]);
+    expect(await sdk.histogram("rate_limit.denial.wait.duration")).toMatchObject([
+      { attributes: of("free", "denied"), count: 1 },
+    ]);
+  });
+
+  it("name the plan that an operator gives", async () => {
+    const sdk = startSdk();
+    const { onDecision } = rateLimitMetrics({ meter: sdk.meter });
+    const result = { ok: true, value: 0, ts: 0 } as const;
+    onDecision({ action: "plan", name: "pictures", key: "ann", plan: "pro", count: 1, result });
+    expect(await sdk.sums("rate_limit.admin.actions")).toEqual([
+      [{ "rate_limit.name": "pictures", "rate_limit.action": "plan", "rate_limit.plan": "pro" }, 1],
+    ]);
+  });
+
   it("tell denials from memory from the others", async () => {
     const sdk = startSdk();
     const { sendMessage } = limits;

@@ -96,7 +96,7 @@ describe.skipIf(redisUrl === undefined)("redisStore", () => {
         }));
         onTestFinished(() => opened[Symbol.asyncDispose]());
         const { client, prefix, rows, runner } = opened;
-        const fresh = { value: 4, ts: Date.now() };
+        const fresh = { used: 1, ts: Date.now() };
         const line = { row, terms: { config, floor: 0 }, total: 1, fresh };
         // Its reply has the time, without which `takeOne` would not do.
         await rows.take([line], fresh.ts);

@@ -141,11 +141,11 @@ describe.skipIf(redisUrl === undefined)("the take of one row", () => {
     const now = runner.clock.now();
     const row = { name: "calls", key: "a", shard: 0 };
     const terms = { config: { kind: "fixed window", rate: 100, period: HOUR }, floor: 0 } as const;
-    const line = { row, terms, total: 1, fresh: { value: 99, ts: now } };
+    const line = { row, terms, total: 1, fresh: { used: 1, ts: now } };
     await rows.takeOne(line, now);
-    for (let left = 98; left > 90; left--) {
+    for (let used = 2; used < 10; used++) {
       expect(runner.mayTakeOne()).toBe(true);
-      expect(await rows.takeOne(line, now)).toEqual({ value: left, ts: now });
+      expect(await rows.takeOne(line, now)).toEqual({ used, ts: now });
     }
   });
 });

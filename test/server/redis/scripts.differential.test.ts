@@ -3,7 +3,7 @@
  * is a few thousand, so that the suite stays quick.
  */
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { RedisPort } from "../../../server/redis/redis-port.js";
 import { NOT_HELD, type RedisRows } from "../../../server/redis/redis-rows.js";
 import { rowKey } from "../../../server/store/store.js";
@@ -15,23 +15,26 @@ const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 8000);
 const timeout = 20_000 + cases;
 
 const FAULTS: readonly [pattern: RegExp, replacement: string][] = [
-  [/value >= floor/, "value > floor"],
+  [/used <= most/, "used < most"],
   [/elapsed \* rate \/ period/, "elapsed * (rate / period)"],
   [/if elapsed < 0 then elapsed = 0.0 end/, ""],
   [/if now > ts then ts = now end/, "ts = now"],
-  [/if value > capacity then value = capacity end/, ""],
+  [/if used < least then used = least end/, ""],
+  [/if used > own then used = capacity - used end/, ""],
+  [/used = capacity - used/, "used = capacity"],
   [/\[ARGV\[at\] \+ 1\]/, "[1]"],
   [/'%.17g'/, "'%.16g'"],
-  [/'<ddd', value, ts, stays/, "'<ddd', value, now, stays"],
-  [/'<dd', value, ts/, "'<dd', ts, value"],
+  [/'<ddd', used, ts, stays/, "'<ddd', used, now, stays"],
+  [/'<dd', used, ts/, "'<dd', ts, used"],
 ];
 
 /** Faults that the take of one row could have, too. */
 const FAULTS_OF_ONE: typeof FAULTS = [
   ...FAULTS.filter(([pattern]) => !pattern.source.includes("ARGV")),
   [/isWindow = fresh ~= nil/, "isWindow = false"],
-  [/ARGV\[7\] or ARGV\[4\]/, "ARGV[4]"],
-  [/ARGV\[8\] or 0/, "0"],
+  [/ARGV\[8\] or ARGV\[4\]/, "ARGV[4]"],
+  [/ARGV\[9\] or ARGV\[6\]/, "ARGV[6]"],
+  [/ARGV\[10\] or 0/, "0"],
 ];
 
 type Take = (
@@ -44,7 +47,7 @@ const takes: Record<string, Take> = {
   async "take of one row"(rows, lines, now) {
     const states = await Promise.all(lines.map((line) => rows.takeOne(line, now)));
     const taken = lines.map(({ row }, i) => [rowKey(row), states[i]] as const);
-    return new Map(taken.filter((each): each is [string, RateLimitState] => each[1] !== undefined));
+    return new Map(taken.filter((each): each is [string, Row] => each[1] !== undefined));
   },
 };
 
@@ -57,10 +60,10 @@ async function openSubject(take: Take, change?: (port: RedisPort) => RedisPort) 
       async take(_, lines, { now }) {
         const taken = await take(rows, lines, now);
         const { states } = await rows.read(lines.map(({ row }) => row));
-        for (const [id, { value, ts }] of taken) {
-          const { value: written, ts: writtenTs } = states.get(id) ?? {};
-          if (!Object.is(value, written) || !Object.is(ts, writtenTs)) {
-            taken.set(id, { value: NaN, ts: NaN });
+        for (const [id, { used, ts }] of taken) {
+          const { used: written, ts: writtenTs } = states.get(id) ?? {};
+          if (!Object.is(used, written) || !Object.is(ts, writtenTs)) {
+            taken.set(id, { used: NaN, ts: NaN });
           }
         }
         return taken;

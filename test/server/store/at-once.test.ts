@@ -1,7 +1,7 @@
 /** What is decided within one tick is what a batch of guarded writes decides. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import {
   applyAtOnce,
   decideAtOnce,
@@ -38,14 +38,14 @@ function decisionOf({ rows, steps, throws, isNaN }: Shape): Decision<string> {
       if (throws) throw new Error(result);
       const writes = steps.slice(0, rows.length).map((to, i) => {
         if (typeof to !== "number") return to;
-        return { value: isNaN ? NaN : (states[i]?.value ?? 0) + to, ts: states[i]?.ts ?? 0 };
+        return { used: isNaN ? NaN : (states[i]?.used ?? 0) + to, ts: states[i]?.ts ?? 0 };
       });
       return { result, writes };
     },
   };
 }
 
-function rowsIn(states: Map<string, RateLimitState>): RowsAtOnce {
+function rowsIn(states: Map<string, Row>): RowsAtOnce {
   return {
     get: (row) => states.get(rowKey(row)) ?? null,
     put: (row, next) =>
@@ -54,7 +54,7 @@ function rowsIn(states: Map<string, RateLimitState>): RowsAtOnce {
 }
 
 const statesOf = (values: Record<string, number>) =>
-  new Map(Object.entries(values).map(([key, value]) => [rowKey(rowOf(key)), { value, ts: 0 }]));
+  new Map(Object.entries(values).map(([key, used]) => [rowKey(rowOf(key)), { used, ts: 0 }]));
 
 describe("decisions within one tick", () => {
   it("have the results and the rows of a batch of guarded writes", () => {

@@ -4,23 +4,23 @@ import { scaled } from "../../../server/store/sql/sqlite/text.js";
 import { storesAndRedis } from "../../support/stores.js";
 
 const wrong = [
-  ["a value of Infinity", { value: Infinity, ts: 1 }],
-  ["a value of NaN", { value: NaN, ts: 1 }],
-  ["a ts of -Infinity", { value: 1, ts: -Infinity }],
+  ["a `used` of Infinity", { used: Infinity, ts: 1 }],
+  ["a `used` of NaN", { used: NaN, ts: 1 }],
+  ["a ts of -Infinity", { used: 1, ts: -Infinity }],
 ] as const;
 
 it.each(storesAndRedis)(
   "writes the calls beside one whose row cannot be held, on %s",
   async (_, open) => {
     await using opened = await open();
-    const write = (key: string, next: { value: number; ts: number }) => ({
+    const write = (key: string, next: { used: number; ts: number }) => ({
       rows: [{ name: "limit", key, shard: 0 }],
       decide: () => ({ result: key, writes: [next] }),
     });
     const { store } = opened;
     const calls = [
       ...wrong.map(([, next]) => store.apply([write("wrong", next)])),
-      store.apply([write("right", { value: 1.5, ts: 1 })]),
+      store.apply([write("right", { used: 1.5, ts: 1 })]),
     ];
     const settled = await Promise.allSettled(calls);
     expect(settled.map(({ status }) => status)).toEqual([

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import {
   createRateLimiter,
   DAY,
+  type DenialMessage,
   HOUR,
   isRateLimitError,
   memoryStore,
@@ -26,8 +27,9 @@ const limits = {
 type Name = keyof typeof limits;
 const NAMES = Object.keys(limits) as Name[];
 
-async function start(expose: readonly Name[] = NAMES) {
-  const limiter = createRateLimiter({ store: memoryStore(), clock: () => 0, limits });
+async function start(expose: readonly Name[] = NAMES, denialMessage?: DenialMessage) {
+  const clock = () => 0;
+  const limiter = createRateLimiter({ store: memoryStore(), clock, limits, denialMessage });
   const t = initTRPC.create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
@@ -73,7 +75,7 @@ describe("a procedure with several limits", () => {
     await app.exhaust("minute", "day");
     const { status, headers, message, rateLimit } = await app.get(path);
     expect(status).toBe(429);
-    expect(message).toBe(`Rate limit "day", "minute" exceeded; retry after ${DAY} ms`);
+    expect(message).toBe(`Rate limit "day", "minute" exceeded. Try again in 1 day`);
     expect(rateLimit).toEqual({
       kind: "RateLimited",
       name: "day",
@@ -107,12 +109,37 @@ describe("a procedure with several limits", () => {
   });
 });
 
+/** Names all limits that it is told of. */
+const own: DenialMessage = ({ name, denials = [] }) =>
+  `Zu viel: ${[name, ...denials.map((denial) => denial.name)].join(" ")}`;
+
+it("says it in the application's own words", async () => {
+  await using app = await start(NAMES, own);
+  await app.exhaust("minute");
+  expect((await app.get("alone")).message).toBe("Zu viel: minute");
+  await app.exhaust("day");
+  for (const path of PATHS) {
+    expect((await app.get(path)).message).toBe("Zu viel: day minute day");
+  }
+});
+
 describe("several exhausted limits, of which clients may not know all", () => {
+  it.each(PATHS)("%s tells the application's own words of no hidden one", async (path) => {
+    await using app = await start(["minute", "day"], own);
+    await app.exhaust("minute", "hour", "day");
+    const { message, text } = await app.get(path);
+    expect(message).toBe("Zu viel: day minute day");
+    expect(text).not.toContain("hour");
+    await using other = await start(["minute", "hour"], own);
+    await other.exhaust("minute", "hour", "day");
+    expect((await other.get(path)).message).toBe("Too many requests. Try again in 1 day");
+  });
+
   it.each(PATHS)("%s leaves hidden ones with shorter waits out", async (path) => {
     await using app = await start(["minute", "day"]);
     await app.exhaust("minute", "hour", "day");
     const { headers, message, rateLimit, text } = await app.get(path);
-    expect(message).toBe(`Rate limit "day", "minute" exceeded; retry after ${DAY} ms`);
+    expect(message).toBe(`Rate limit "day", "minute" exceeded. Try again in 1 day`);
     expect(rateLimit).toMatchObject({
       name: "day",
       retryAfter: DAY,
@@ -139,7 +166,7 @@ describe("several exhausted limits, of which clients may not know all", () => {
     await app.exhaust("minute", "hour", "day");
     const { status, headers, message, rateLimit, text } = await app.get(path);
     expect(status).toBe(429);
-    expect(message).toBe("Too many requests");
+    expect(message).toBe("Too many requests. Try again in 1 day");
     expect(rateLimit).toBeUndefined();
     expect(text).not.toMatch(/"minute|"hour|"day/);
     expect(headers.get("Retry-After")).toBe("86400");

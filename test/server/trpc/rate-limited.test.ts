@@ -20,7 +20,7 @@ describe("rateLimited", () => {
     }
     const error = await failureOf(ada.send.mutate({ text: "hi" }));
     expect(error).toBeInstanceOf(TRPCClientError);
-    expect(error.message).toBe('Rate limit "sendMessage" exceeded; retry after 6000 ms');
+    expect(error.message).toBe('Rate limit "sendMessage" exceeded. Try again in 6 seconds');
     expect(error.data).toMatchObject({ code: "TOO_MANY_REQUESTS", httpStatus: 429, path: "send" });
     expect(isRateLimitError(error) && error.data.rateLimit).toEqual({
       kind: "RateLimited",
@@ -77,9 +77,9 @@ describe("rateLimited", () => {
     await app.as("ada").sendAll.mutate(["a", "b"]);
     expect(await app.as("ada").send.mutate({ text: "c" })).toMatchObject({ remaining: 0 });
     await app.as("ada").sendFor.mutate("another user");
-    expect((await app.rows()).map(({ key, value }) => [key, value])).toEqual([
-      ["ada", 0],
-      ["another user", 2],
+    expect((await app.rows()).map(({ key, used }) => [key, used])).toEqual([
+      ["ada", 3],
+      ["another user", 1],
     ]);
   });
 

@@ -6,26 +6,29 @@ import {
   createRateLimiter,
   memoryStore,
   MINUTE,
-  type RateLimitConfig,
   type RateLimitSnapshot,
 } from "../../../server/index.js";
 import { createRateLimitTRPC } from "../../../server/trpc/index.js";
 import { createManualClock } from "../../../core/testing.js";
 
-const hot = { kind: "token bucket", rate: 6000, period: MINUTE, lease: { ms: 10_000 } } as const;
-const paid: RateLimitConfig = { ...hot, rate: 60_000 };
+const hot = {
+  kind: "token bucket",
+  period: MINUTE,
+  lease: { ms: 10_000 },
+  plans: { free: 6000, paid: 60_000 },
+} as const;
 
 function setUp() {
   const store = memoryStore();
   const clock = createManualClock();
-  const limiter = createRateLimiter({ store, clock, limits: { hot } });
-  const peer = createRateLimiter({ store, clock, limits: { hot } });
+  const limiter = createRateLimiter({ store, clock, plans: ["free", "paid"], limits: { hot } });
+  const peer = createRateLimiter({ store, clock, plans: ["free", "paid"], limits: { hot } });
   const t = initTRPC.context<{ plan: "free" | "paid" }>().create();
   const rl = createRateLimitTRPC({
     t,
     limiter,
     key: () => "team",
-    config: ({ ctx }) => (ctx.plan === "paid" ? { ...paid } : undefined),
+    plan: ({ ctx }) => ctx.plan,
     authorize: () => true,
   });
   const send = t.procedure.use(rl.rateLimited("hot")).mutation(() => "done");
@@ -38,16 +41,15 @@ it.each(["free", "paid"] as const)(
   async (plan) => {
     const { as, peer } = setUp();
     const caller = as(plan);
-    const config = plan === "paid" ? { config: paid } : {};
     for (let i = 0; i < 60; i++) await caller.send();
     await setImmediate();
-    const row = (await peer.getValue("hot", { key: "team", ...config })).value;
+    const row = (await peer.getValue("hot", { key: "team", plan })).value;
     const status = await caller.rateLimit.status({ name: "hot" });
     expect(status.value).toBeGreaterThanOrEqual(row + 4);
     expect(status.config).not.toHaveProperty("lease");
     await caller.send();
     expect((await caller.rateLimit.status({ name: "hot" })).value).toBe(status.value - 1);
-    expect((await peer.getValue("hot", { key: "team", ...config })).value).toBe(row);
+    expect((await peer.getValue("hot", { key: "team", plan })).value).toBe(row);
     await caller.rateLimit.reset({ name: "hot" });
     expect((await caller.rateLimit.status({ name: "hot" })).value).toBe(
       plan === "paid" ? 60_000 : 6000,

@@ -12,6 +12,7 @@ describe("the router", () => {
     expect(snapshot).toEqual({
       name: "sendMessage",
       value: 2,
+      used: 1,
       ts: app.clock() - 1234,
       config: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
       now: app.clock(),

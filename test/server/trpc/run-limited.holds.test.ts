@@ -110,6 +110,46 @@ describe("a procedure with hold", () => {
     expect((await limiter.getValue("credits")).value).toBe(40);
   });
 
+  it("that repeats a call, and fails, leaves the hold to the first one", async () => {
+    const { rl, t, procedure, limiter, held } = setUp();
+    await limiter.credit("credits", { count: 50 });
+    const once = (of: { input: z.infer<typeof input> }) => of.input.id;
+    const options = { once, hold, on: "success" } as const;
+    const working: (() => void)[] = [];
+    const work = async (call: { input: z.infer<typeof input> }) => {
+      answer(call);
+      await new Promise<void>((resolve) => working.push(resolve));
+    };
+    const names = ["tokens", "credits"] as const;
+    const router = t.router({
+      one: procedure
+        .use(rl.rateLimited("tokens", { ...options, count: 60 }))
+        .mutation(async ({ ctx, ...call }) => {
+          await work(call);
+          await ctx.rateLimit.settle(30);
+        }),
+      first: procedure
+        .use(rl.rateLimited.first(names, { ...options, count: 80, split: true }))
+        .mutation(async ({ ctx, ...call }) => {
+          await work(call);
+          await ctx.rateLimit.settle(70);
+        }),
+    });
+    const call = router.createCaller({});
+    const one = call.one({ id: "a" });
+    await expect.poll(held).toEqual([40, 60]);
+    const first = call.first({ id: "b" });
+    await expect.poll(held).toEqual([0, 100]);
+    await expect(call.one({ id: "a", fails: true })).rejects.toThrow(/CONFLICT/);
+    await expect(call.first({ id: "b", fails: true })).rejects.toThrow(/CONFLICT/);
+    expect(await held()).toEqual([0, 100]);
+    await expect.poll(() => working.length).toBe(2);
+    for (const end of working) end();
+    await Promise.all([one, first]);
+    expect(await held()).toEqual([30, 0]);
+    expect(await limiter.getValue("credits")).toMatchObject({ value: 20, held: 0 });
+  });
+
   it("is refused where nothing can be held", () => {
     const { rl } = setUp();
     const message = /has no holds: add holds: true/;

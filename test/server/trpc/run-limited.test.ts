@@ -87,7 +87,7 @@ async function startApp() {
       .use(rl.rateLimited.transaction("perMinute", { count: 2 }))
       .mutation(async ({ ctx, input }) => {
         tries.count++;
-        const row = { name: "data", key: input, value: ctx.rateLimit.value, ts: 0 };
+        const row = { name: "data", key: input, used: ctx.rateLimit.value, ts: 0 };
         await ctx.tx.rateLimit.create({ data: row });
         if (input === "broken") throw new TRPCError({ code: "CONFLICT", message: "after all" });
         if (input === "contended" && tries.count === 1) {

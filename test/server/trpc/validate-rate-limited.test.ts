@@ -62,7 +62,7 @@ describe("in plain JavaScript, throws at definition for", () => {
     [
       "a misspelt option",
       ["one", { ky: "a" }],
-      'ky is not an option of rateLimited(), got "a"; use key, count, config, reserve, maxWait, once, hold, on, ' +
+      'ky is not an option of rateLimited(), got "a"; use key, count, plan, config, reserve, maxWait, holder, once, hold, on, ' +
         "resetOnSuccess",
     ],
     [
@@ -75,6 +75,11 @@ describe("in plain JavaScript, throws at definition for", () => {
     ["a negative count", ["one", { count: -1 }], "count must be a finite number of at least 0"],
     ["a count that is a string", ["one", { count: "2" }], "count must be a finite number"],
     ["a config without a kind", ["one", { config: { rate: 1, period: 1 } }], "config.kind must be"],
+    [
+      "a plan of a limit without plans",
+      ["one", { plan: "pro" }],
+      "plan of rateLimited() is for limits with plans, and its limits have none; leave it out",
+    ],
     ["a reserve that is a number", ["one", { reserve: 1 }], "reserve must be a boolean, got 1"],
     [
       "a resetOnSuccess that is a string",
@@ -89,7 +94,7 @@ describe("in plain JavaScript, throws at definition for", () => {
   it("an option of rateLimited() that a transaction does not have", () => {
     const { transaction } = create().rl.rateLimited;
     expect(() => transaction("one", { on: "error" } as object)).toThrow(
-      'on is not an option of rateLimited.transaction(), got "error"; use key, count, config, reserve',
+      'on is not an option of rateLimited.transaction(), got "error"; use key, count, plan, config, reserve',
     );
   });
 

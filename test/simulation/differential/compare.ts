@@ -4,7 +4,7 @@ import type { ModelServer } from "../model/server.js";
 import { idOf, type Stored } from "../model/rows.js";
 import { settle, Timeline } from "../timeline.js";
 import { type Backend, everyOtherTime } from "./backends.js";
-import { type Actor, type Context, nextAction, rowsOf } from "./schedule.js";
+import { type Actor, anyUse, type Context, nextAction, rowsOf } from "./schedule.js";
 import { type Pending, type RealSession, Tandem } from "./tandem.js";
 
 /** How long a statement has to be without an answer to count as one that waits, ms. */
@@ -101,10 +101,10 @@ class Run {
     const states = new Map<string, Stored>();
     for (const { name, key, shard } of this.#ids) {
       if (this.#random.chance(0.4)) continue;
-      const state = { value: this.#random.between(0, 9), ts: 1000 };
+      const state = { used: anyUse(this.#random), ts: 1000 };
       states.set(idOf(name, key, shard), state);
       await admin.run(
-        `INSERT INTO ${backend.table} VALUES ('${name}', '${key}', ${shard}, ${state.value}, ${state.ts})`,
+        `INSERT INTO ${backend.table} VALUES ('${name}', '${key}', ${shard}, ${state.used}, ${state.ts})`,
       );
     }
     this.#model.rows.restore(states);
@@ -237,9 +237,9 @@ class Run {
       [],
     );
     const real = found.map((row) => {
-      return `${idOf(row["name"], row["key"], row["shard"])} ${Number(row["value"])} ${Number(row["ts"])}`;
+      return `${idOf(row["name"], row["key"], row["shard"])} ${Number(row["used"])} ${Number(row["ts"])}`;
     });
-    const model = this.#model.rows.all().map(([id, { value, ts }]) => `${id} ${value} ${ts}`);
+    const model = this.#model.rows.all().map(([id, { used, ts }]) => `${id} ${used} ${ts}`);
     if (real.sort().join() === model.sort().join()) return;
     this.compared.log.push(`at the end\n   model: ${model.join()}\n   real:  ${real.join()}`);
     throw new Ended("disagreed");

@@ -2,8 +2,9 @@
  * A random schedule: what some connections do one after the other, some of them inside transactions.
  * A connection whose statement waits is left alone until it has its answer.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
 import type { PeriodicConfig } from "../../../core/config.js";
+import { CLOSED, rowOf } from "../../../core/rows/bucket.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { Write } from "../../../server/store/plan-writes.js";
 import { type Connection, inside, type Locking } from "../../../server/store/sql/connection.js";
 import { boundLockWaits, type Statements } from "../../../server/store/sql/dialect.js";
@@ -34,6 +35,13 @@ const CONFIGS: readonly PeriodicConfig[] = [
   { kind: "token bucket", rate: 10, period: 1000, capacity: 10 },
   { kind: "fixed window", rate: 5, period: 1000, capacity: 10 },
 ];
+
+/** What a row may say is used, also by a larger config. */
+export function anyUse(random: Random): number {
+  const dice = random.next();
+  if (dice < 0.15) return random.pick([-3, -1, 12, 25, CLOSED]);
+  return random.between(0, 9);
+}
 
 export interface Actor {
   tandem: Tandem;
@@ -119,14 +127,17 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   if (random.chance(0.2)) return browse(own, context);
   if (random.chance(0.5)) return write(own, context);
   const shared = random.pick(CONFIGS);
-  const total = random.between(1, 6);
+  // With a floor below 0 they may owe tokens, and more than nothing is used before the take of a block.
+  const floor = random.pick([0, 0, 0, -4]);
+  const least = floor === 0 ? random.pick([0, 0, 3]) : 0;
+  const total = random.between(1, floor < 0 ? 12 : 6);
   const isMixed = random.chance(0.3);
+  const now = random.pick([1000, 1700, 2900]);
   const lines = some(context).map((row) => {
     const config = isMixed ? random.pick(CONFIGS) : shared;
-    const fresh = { value: config.capacity! - total, ts: 1000 };
-    return { row, terms: { config, floor: 0 }, total, fresh };
+    const fresh = rowOf(config, least + total, config.kind === "token bucket" ? now : 1000);
+    return { row, terms: { config, floor, least }, total, fresh };
   });
-  const now = random.pick([1000, 1700, 2900]);
   const options = { now, mayWait: random.chance(0.5), isWanted: () => true };
   return () => statements.take!(tandem, lines, options);
 }
@@ -175,7 +186,7 @@ function write(connection: Connection, context: Context): () => Promise<unknown>
   const known = rows.map((row): Write => ({
     row,
     was: stateOf(row, context),
-    next: { value: random.between(0, 9), ts: random.pick([1000, 2000]) },
+    next: { used: anyUse(random), ts: random.pick([1000, 2000]) },
   }));
   if (dice < 0.65) {
     const groups = random.chance(0.5)
@@ -196,8 +207,8 @@ function some({ random, ids }: Context): RowId[] {
 }
 
 /** Mostly as the row is, so that guards hold. */
-function stateOf({ name, key, shard }: RowId, { rows, random }: Context): RateLimitState {
+function stateOf({ name, key, shard }: RowId, { rows, random }: Context): Row {
   const id = idOf(name, key, shard);
   const state = rows.writerOf(id)?.writes.get(id) ?? rows.newest(id);
-  return state === null || random.chance(0.15) ? { value: 3, ts: 500 } : state;
+  return state === null || random.chance(0.15) ? { used: 3, ts: 500 } : state;
 }

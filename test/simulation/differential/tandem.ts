@@ -123,9 +123,11 @@ function countOf(count: number): Outcome {
   return { kind: "count", count, shown: `${count} rows` };
 }
 
-function shownRow({ name, key, shard, value, ts }: SqlRow): string {
+function shownRow({ name, key, shard, used, state, ts }: SqlRow): string {
   const id = [name, key, shard].map(String).join(" ");
-  if (value === undefined) return id;
-  const state = `${Number(value)} at ${Number(ts)}`;
-  return name === undefined ? state : `${id} = ${state}`;
+  // PostgreSQL shows the bits of both numbers.
+  const bits = state as string | undefined;
+  const shown = bits ?? (used === undefined ? undefined : `${Number(used)} at ${Number(ts)}`);
+  if (shown === undefined) return id;
+  return name === undefined ? shown : `${id} = ${shown}`;
 }

@@ -2,10 +2,10 @@
  * The statements that look at many rows: the next name, a page of rows, and the rows of a page that
  * are full. No statement of these waits, so each sees the newest state of all rows at once.
  */
-import { stateAt } from "../../../core/calculate.js";
-import type { PeriodicConfig } from "../../../core/config.js";
+import type { Row } from "../../../core/rows/row.js";
 import { idOf, type ModelRows } from "./rows.js";
 import { type Answer, answer } from "./server.js";
+import { isFullRow } from "./take.js";
 
 interface Id {
   name: string;
@@ -48,6 +48,20 @@ export function understandBrowse(
         id.key.startsWith(prefix) &&
         (!isAfter || isBehind([id.key, id.shard], [key, shard]));
       return page(rows, isIn, Number(count));
+    };
+  }
+  const byTime =
+    /^SELECT t\.name, t\.key, t\.shard, .* WHERE t\.name = \? AND t\.key (LIKE|BETWEEN) .* ORDER BY t\.ts, t\.key LIMIT (\?|\d+)$/s.exec(
+      text,
+    );
+  if (byTime) {
+    const [, how, limit] = byTime;
+    return ([name, first, last]) => {
+      const prefix = String(first).slice(0, -1).replaceAll(/!(.)/g, "$1");
+      const isIn = ({ name: of, key }: Id) =>
+        of === name &&
+        (how === "LIKE" ? key.startsWith(prefix) : key >= String(first) && key <= String(last));
+      return earliest(rows, isIn, Number(limit === "?" ? last : limit));
     };
   }
   const ofName = /^SELECT name, key, shard FROM \w+ WHERE name = \? .* LIMIT (\d+)$/.exec(text);
@@ -106,30 +120,40 @@ export function understandFull(given: string, rows: ModelRows): (params: Params)
 }
 
 /** @returns whether a row is full. It takes the parameters from the first of the configs. */
-export function understandFullness(given: string) {
+export function understandFullness(given: string): (row: Row, params: Params) => boolean {
   const [, terms] = /THEN (.*?) ELSE 1 = 0 END/.exec(plain(given))!;
-  const kinds = terms!.split(/ AND (?=LEAST)/).map((term) => {
+  const kinds = terms!.split(/ AND (?=\(CASE|t\.used = 0)/).map((term) => {
+    if (term === "t.used = 0") return "credits";
     return term.toLowerCase().includes("floor(") ? "fixed window" : "token bucket";
   });
-  return (state: { value: number; ts: number }, params: Params): boolean =>
-    kinds.every((kind, i) => {
-      const numbers = params.slice(5 * i, 5 * i + 5).map(Number);
-      const [now, first, second, capacity, full] = numbers as [
+  return (row, params) => {
+    const numbers = params.map(Number);
+    return kinds.every((kind) => {
+      if (kind === "credits") return row.used === 0;
+      const isWindow = kind === "fixed window";
+      const [opened, capacity, now, first, second] = numbers.splice(0, 6) as [
         number,
         number,
         number,
         number,
         number,
       ];
-      const [rate, period] = kind === "token bucket" ? [first, second] : [second, first];
-      const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
-      return stateAt(state, config, now).value >= full;
+      const [period, rate] = isWindow ? [first, second] : [second, first];
+      return isFullRow(row, { isWindow, rate, period, capacity, opened, now });
     });
+  };
 }
 
 function page(rows: ModelRows, isIn: (id: Id) => boolean, count: number, skipped = 0): Answer {
   const found = idsOf(rows).filter(isIn);
   return answer(found.slice(skipped, skipped + count).map((id) => ({ ...id })));
+}
+
+/** The rows that `isIn` is true of, by their `ts`. */
+function earliest(rows: ModelRows, isIn: (id: Id) => boolean, count: number): Answer {
+  const states = rows.all();
+  const found = idsOf(rows).flatMap((id, i) => (isIn(id) ? { ...id, ...states[i]![1] } : []));
+  return answer(found.sort((a, b) => a.ts - b.ts || (a.key < b.key ? -1 : 1)).slice(0, count));
 }
 
 function idsOf(rows: ModelRows): Id[] {

@@ -3,13 +3,14 @@
  * what is not known is an error, so that a new statement has to be modelled before it is simulated.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
-import { takeTokens } from "../../../core/decide.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { Timeline } from "../timeline.js";
 import { idsOfList, understandBrowse, understandFull, understandFullness } from "./browse.js";
 import { Innodb, type InnodbTransaction, type WhenLocked } from "./innodb.js";
 import { columnsOf, idOf, ModelError, type ModelRows, type Reason } from "./rows.js";
 import { MysqlSession } from "./mysql-session.js";
 import { type Answer, answer, byText, type ModelServer, type Statement } from "./server.js";
+import { takeFrom } from "./take.js";
 
 export type Flavour = "mariadb" | "mysql";
 
@@ -37,11 +38,27 @@ const VERSIONS: Record<Flavour, string> = {
 
 const LOCKING: Record<string, WhenLocked> = { "": "wait", NOWAIT: "nowait", "SKIP LOCKED": "skip" };
 
-/** The parameters of a take of one row, in the order of the text. */
-const TAKE_ONE: Record<PeriodicConfig["kind"], string[]> = {
-  "token bucket": "now rate period capacity total now name key shard".split(" "),
-  "fixed window": "now period rate capacity total now period period name key shard".split(" "),
+/** The numbers of a take that owes nothing, in the order of a list. */
+const OWN = "total rate period most now isWindow".split(" ");
+const ANY = [...OWN, "capacity", "own", "least"];
+
+/** The parameters of a take of one row, in the order of the text. The last one of all is `most`. */
+const TAKE_ONE: Record<"own" | "any", Record<PeriodicConfig["kind"], string[]>> = {
+  own: {
+    "token bucket": "now rate period total now name key shard".split(" "),
+    "fixed window": "now period rate total now period period name key shard".split(" "),
+  },
+  any: {
+    "token bucket": ofAny("now rate period", "now"),
+    "fixed window": ofAny("now period rate", "now period period"),
+  },
 };
+
+/** What is used stands in the text three times. */
+function ofAny(refill: string, ts: string): string[] {
+  const after = `capacity ${refill} least total`;
+  return `${after} own capacity ${after} ${after} ${ts} name key shard`.split(" ");
+}
 
 export class MysqlServer implements ModelServer {
   readonly innodb: Innodb;
@@ -167,8 +184,8 @@ export class MysqlServer implements ModelServer {
     tx.updatesDuplicates = true;
     try {
       for (const { id, numbers } of lines) {
-        const [value, ts] = numbers;
-        const isNew = await this.innodb.insert(tx, id, { value: value!, ts: ts! });
+        const [used, ts] = numbers;
+        const isNew = await this.innodb.insert(tx, id, { used: used!, ts: ts! });
         if (!isNew) throw new ModelError("out of range");
       }
     } finally {
@@ -179,22 +196,37 @@ export class MysqlServer implements ModelServer {
 
   #take(text: string, clock: () => Record<string, unknown>): Statement<InnodbTransaction> {
     const kindOfAll = text.includes("FLOOR(") ? "fixed window" : "token bucket";
-    const isEither = text.includes("CASE WHEN");
+    const isEither = text.includes("CASE WHEN i.`isWindow`");
     const isOne = !text.includes("JSON_TABLE(");
+    // Only these read rows with a debt.
+    const isAny = text.includes("CASE WHEN t.`used` <");
     const whenLocked = text.includes("FOR UPDATE SKIP LOCKED") ? "skip" : "wait";
     return async (tx, params) => {
       // The time at which the statement began.
       const time = clock();
-      const lines = isOne ? [lineOfOne(kindOfAll, params)] : linesOf(params);
-      const taken: [string, { value: number; ts: number }][] = [];
-      for (const { id, numbers } of lines) {
-        const [total, rate, period, capacity, floor, now, isWindow] = numbers;
-        const own = isWindow === 1 ? "fixed window" : "token bucket";
-        const kind = isEither ? own : kindOfAll;
-        const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
+      const lines = isOne
+        ? [lineOfOne(kindOfAll, isAny, params)]
+        : linesOf(params).map(({ id, numbers }) => {
+            const names = isAny ? ANY : OWN;
+            return { id, given: new Map(names.map((name, i) => [name, numbers[i]!])) };
+          });
+      const taken: [string, Row][] = [];
+      for (const { id, given } of lines) {
+        const number = (name: string) => given.get(name)!;
+        const any = { capacity: number("capacity"), own: number("own"), least: number("least") };
         const found = await this.innodb.lock(tx, id, "update", whenLocked);
-        const next = found ? takeTokens(found, config, now!, total!, floor!) : undefined;
-        if (next !== undefined) taken.push([id, { value: next.value, ts: next.ts }]);
+        const next =
+          found &&
+          takeFrom(found, {
+            isWindow: isEither ? number("isWindow") === 1 : kindOfAll === "fixed window",
+            rate: number("rate"),
+            period: number("period"),
+            most: number("most"),
+            total: number("total"),
+            now: number("now"),
+            any: isAny ? any : undefined,
+          });
+        if (next) taken.push([id, next]);
       }
       for (const [id, state] of taken) this.innodb.write(tx, id, state);
       return answer(taken.map(([id, state]) => ({ ...shown(id, state), ...time })));
@@ -203,21 +235,21 @@ export class MysqlServer implements ModelServer {
 
   async #update(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
     const id = idOf(params[0], params[1], params[2]);
-    const [value, ts, wasValue, wasTs] = params.slice(3).map(Number);
+    const [used, ts, wasUsed, wasTs] = params.slice(3).map(Number);
     const found = await this.innodb.lock(tx, id, "update", "skip");
-    if (!found || found.value !== wasValue || found.ts !== wasTs) return done(0);
-    this.innodb.write(tx, id, { value: value!, ts: ts! });
+    if (!found || found.used !== wasUsed || found.ts !== wasTs) return done(0);
+    this.innodb.write(tx, id, { used: used!, ts: ts! });
     return done(1);
   }
 
   async #updateAll(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
     let found = 0;
     for (const { id, numbers } of linesOf(params)) {
-      const [value, ts, wasValue, wasTs] = numbers;
+      const [used, ts, wasUsed, wasTs] = numbers;
       const held = this.innodb.holds(tx, id);
       const state = await this.innodb.lock(tx, id, "update", "wait");
-      if (state && state.value === wasValue && state.ts === wasTs) {
-        this.innodb.write(tx, id, { value: value!, ts: ts! });
+      if (state && state.used === wasUsed && state.ts === wasTs) {
+        this.innodb.write(tx, id, { used: used!, ts: ts! });
         found++;
       } else if (!held) this.innodb.release(tx, id);
     }
@@ -226,9 +258,9 @@ export class MysqlServer implements ModelServer {
 
   async #remove(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
     const id = idOf(params[0], params[1], params[2]);
-    const [wasValue, wasTs] = params.slice(3).map(Number);
+    const [wasUsed, wasTs] = params.slice(3).map(Number);
     const found = await this.innodb.lock(tx, id, "update", "skip");
-    if (!found || found.value !== wasValue || found.ts !== wasTs) return done(0);
+    if (!found || found.used !== wasUsed || found.ts !== wasTs) return done(0);
     this.innodb.write(tx, id, null);
     return done(1);
   }
@@ -268,7 +300,7 @@ const TABLE = [
   ["name", "varchar"],
   ["key", "varchar"],
   ["shard", "int"],
-  ["value", "double"],
+  ["used", "double"],
   ["ts", "double"],
 ].map(([name, type]) => ({
   name,
@@ -284,9 +316,9 @@ export function done(rowCount: number): Answer {
 }
 
 /** A row as a result shows it: its numbers are texts. */
-function shown(id: string, state: { value: number; ts: number }): Record<string, unknown> {
-  const { value, ts, ...rest } = columnsOf(id, state);
-  return { ...rest, value: String(value), ts: String(ts) };
+function shown(id: string, row: Row): Record<string, unknown> {
+  const { used, ts, ...rest } = columnsOf(id, row);
+  return { ...rest, used: String(used), ts: String(ts) };
 }
 
 interface Line {
@@ -302,12 +334,9 @@ function linesOf([json]: readonly unknown[]): Line[] {
   }));
 }
 
-function lineOfOne(kind: PeriodicConfig["kind"], params: readonly unknown[]): Line {
-  const given = new Map(TAKE_ONE[kind].map((name, i) => [name, params[i]]));
-  given.set("floor", params.at(-1));
-  const names = ["total", "rate", "period", "capacity", "floor", "now"];
-  return {
-    id: idOf(given.get("name"), given.get("key"), given.get("shard")),
-    numbers: names.map((name) => Number(given.get(name))),
-  };
+function lineOfOne(kind: PeriodicConfig["kind"], isAny: boolean, params: readonly unknown[]) {
+  const given = new Map(TAKE_ONE[isAny ? "any" : "own"][kind].map((name, i) => [name, params[i]]));
+  const id = idOf(given.get("name"), given.get("key"), given.get("shard"));
+  given.set("most", params.at(-1));
+  return { id, given: new Map([...given].map(([name, value]) => [name, Number(value)])) };
 }

@@ -1,16 +1,13 @@
 /** What the parameters of the package's statements on PostgreSQL say. */
-import type { RateLimitState } from "../../../core/calculate.js";
-import type { PeriodicConfig } from "../../../core/config.js";
+import type { Row } from "../../../core/rows/row.js";
 import { idOf } from "./rows.js";
+import type { TakeNumbers } from "./take.js";
 
 /** A row of a take. */
 export interface ModelLine {
   id: string;
-  fresh: RateLimitState;
-  config: PeriodicConfig;
-  now: number;
-  total: number;
-  floor: number;
+  fresh: Row;
+  numbers: TakeNumbers;
 }
 
 export function idsOf(params: readonly unknown[]): string[] {
@@ -27,53 +24,48 @@ export function linesOfTake(
   text: string,
   isOne: boolean,
 ): (params: readonly unknown[]) => ModelLine[] {
-  const kind = text.includes("floor(") ? "fixed window" : "token bucket";
-  const hasTotals = text.includes("$11::jsonb");
+  const isWindow = text.includes("floor(");
+  const isAny = text.includes("$12");
   return (params) => {
-    const [rate, period, capacity, floor, now] = params.slice(5, 10) as number[];
-    const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
-    const terms = { config, now: now!, floor: floor! };
+    const [rate, period, most, time, capacity, own, least] = params.slice(5, 12).map(Number);
+    const any = isAny ? { capacity: capacity!, own: own!, least: least! } : undefined;
+    const terms = { isWindow, rate: rate!, period: period!, most: most!, any };
+    const lineOf = (id: string, fresh: Row): ModelLine => {
+      // What is taken is used in a new row, and of a token bucket, that row has the time.
+      const shown = any !== undefined && fresh.used < 0 ? any.capacity - fresh.used : fresh.used;
+      const total = isAny && isOne ? Number(params[12]) : shown;
+      const now = isAny || isWindow ? time! : fresh.ts;
+      return { id, fresh, numbers: { ...terms, total, now } };
+    };
     if (isOne) {
-      const [name, key, shard, value, ts] = params;
-      const fresh = { value: Number(value), ts: Number(ts) };
-      return [{ ...terms, id: idOf(name, key, shard), fresh, total: Number(params[10]) }];
+      const [name, key, shard, used, ts] = params;
+      return [lineOf(idOf(name, key, shard), { used: Number(used), ts: Number(ts) })];
     }
-    const [values, times] = numbersOf(params, 3, 2);
-    return idsOf(params).map((id, i) => {
-      const fresh = { value: values![i]!, ts: times![i]! };
-      const total = hasTotals ? Number(found(String(params[10]), id)) : capacity! - fresh.value;
-      return { ...terms, id, fresh, total };
-    });
+    const [used, times] = numbersOf(params, 3, 2);
+    return idsOf(params).map((id, i) => lineOf(id, { used: used![i]!, ts: times![i]! }));
   };
 }
 
 /** Of a take whose rows have terms of their own. */
 export function linesWithTermsOf(params: readonly unknown[]): ModelLine[] {
-  const [values, times] = numbersOf(params, 3, 2);
+  const [used, times] = numbersOf(params, 3, 2);
   const lineOf = String(params[6]);
   const [totals, places] = numbersOf(params, 7, 2);
-  const windows = params[9] as number[];
-  const [rates, periods, capacities, floors] = numbersOf(params, 10, 4);
+  const [windows, rates, periods, capacities, owns, mosts, leasts] = numbersOf(params, 9, 7);
   return idsOf(params).map((id, i) => {
     // As in SQL, where arrays begin with 1.
     const line = Number(found(lineOf, id)) - 1;
     const place = places![line]! - 1;
-    const config = {
-      kind: windows[place] ? "fixed window" : "token bucket",
+    const numbers: TakeNumbers = {
+      isWindow: windows![place] === 1,
       rate: rates![place]!,
       period: periods![place]!,
-      capacity: capacities![place]!,
-      start: 0,
-    } as PeriodicConfig;
-    const fresh = { value: values![i]!, ts: times![i]! };
-    return {
-      id,
-      fresh,
-      config,
-      now: Number(params[5]),
+      most: mosts![place]!,
       total: totals![line]!,
-      floor: floors![place]!,
+      now: Number(params[5]),
+      any: { capacity: capacities![place]!, own: owns![place]!, least: leasts![place]! },
     };
+    return { id, fresh: { used: used![i]!, ts: times![i]! }, numbers };
   });
 }
 

@@ -2,7 +2,7 @@
  * PostgreSQL as far as the statements of the package can tell. They are known by their shape; what is
  * not known is an error, so that a new statement has to be modelled before it is simulated.
  */
-import { takeTokens } from "../../../core/decide.js";
+import type { Row } from "../../../core/rows/row.js";
 import { understandBrowse, understandFull } from "./browse.js";
 import { LockTable, type LockMode } from "./locks.js";
 import { ModelError, ModelRows, type ModelTransaction, type Reason, type Stored } from "./rows.js";
@@ -15,6 +15,7 @@ import {
   numbersOf,
 } from "./postgresql-params.js";
 import { PostgresqlSession } from "./postgresql-session.js";
+import { takeFrom } from "./take.js";
 import { type Answer, answer, byText, type ModelServer, type Statement } from "./server.js";
 
 /** SQLSTATE by reason. */
@@ -104,7 +105,7 @@ export class PostgresqlServer implements ModelServer {
         return this.#insert(tx, params);
       };
     }
-    if (text.includes('DO UPDATE SET ("value", "ts") = (')) {
+    if (text.includes('DO UPDATE SET ("used", "ts") = (')) {
       return (tx, params) => this.#take(tx, linesWithTermsOf(params), false, bounded, clock);
     }
     if (text.includes("DO UPDATE SET")) {
@@ -112,9 +113,9 @@ export class PostgresqlServer implements ModelServer {
       const linesOf = linesOfTake(text, isOne);
       return (tx, params) => this.#take(tx, linesOf(params), isOne, bounded, clock);
     }
-    if (/^UPDATE "\w+" AS t SET "value" = \$4/.test(text)) {
-      return (tx, [name, key, shard, value, ts, ...was]) => {
-        const lists = [name, key, shard, ...was, value, ts, 0].map(listOf);
+    if (/^UPDATE "\w+" AS t SET "used" = \$4/.test(text)) {
+      return (tx, [name, key, shard, used, ts, ...was]) => {
+        const lists = [name, key, shard, ...was, used, ts, 0].map(listOf);
         return this.#update(tx, lists, false);
       };
     }
@@ -181,7 +182,7 @@ export class PostgresqlServer implements ModelServer {
 
   async #insert(tx: ModelTransaction, params: readonly unknown[]): Promise<Answer> {
     const ids = idsOf(params);
-    const [values, times] = numbersOf(params, 3, 2);
+    const [used, times] = numbersOf(params, 3, 2);
     tx.see();
     const rows: Record<string, unknown>[] = [];
     for (const [i, id] of ids.entries()) {
@@ -191,7 +192,7 @@ export class PostgresqlServer implements ModelServer {
         if (isHidden) throw new ModelError("serialization failure");
         continue;
       }
-      const state = { value: values![i]!, ts: times![i]! };
+      const state = { used: used![i]!, ts: times![i]! };
       tx.write(id, state);
       rows.push(rowOf(id));
     }
@@ -208,16 +209,16 @@ export class PostgresqlServer implements ModelServer {
     bounded(tx);
     tx.see();
     const rows: Record<string, unknown>[] = [];
-    for (const { id, fresh, config, now, total, floor } of lines) {
+    for (const { id, fresh, numbers } of lines) {
       let found = await this.#lockForInsert(tx, id);
       if (found !== null) {
         await this.rows.lock(tx, id, "change");
         found = tx.readLocked(id);
         if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
       }
-      const next = found === null ? fresh : takeTokens(found, config, now, total, floor);
+      const next = found === null ? fresh : takeFrom(found, numbers);
       if (next === undefined) continue;
-      tx.write(id, { value: next.value, ts: next.ts });
+      tx.write(id, next);
       const shown = { ...(!isOne && rowOf(id)), state: bitsOf(next) };
       rows.push({ ...shown, ...clock() });
     }
@@ -230,15 +231,14 @@ export class PostgresqlServer implements ModelServer {
     inGroups: boolean,
   ): Promise<Answer> {
     const ids = idsOf(params);
-    const [wasValues, wasTimes, values, times] = numbersOf(params, 3, 4);
+    const [wasUsed, wasTimes, used, times] = numbersOf(params, 3, 4);
     const groups = params[7] as number[];
-    const locked = await this.#lockSame(tx, ids, wasValues!, wasTimes!, "change");
+    const locked = await this.#lockSame(tx, ids, wasUsed!, wasTimes!, "change");
     const lostGroups = new Set(groups.filter((_, i) => !locked.has(i)));
     const rows: Record<string, unknown>[] = [];
     for (const i of locked) {
       if (inGroups && lostGroups.has(groups[i]!)) continue;
-      const state = { value: values![i]!, ts: times![i]! };
-      tx.write(ids[i]!, state);
+      tx.write(ids[i]!, { used: used![i]!, ts: times![i]! });
       rows.push(rowOf(ids[i]!));
     }
     return answer(rows);
@@ -246,8 +246,8 @@ export class PostgresqlServer implements ModelServer {
 
   async #remove(tx: ModelTransaction, params: readonly unknown[]): Promise<Answer> {
     const ids = idsOf(params);
-    const [wasValues, wasTimes] = numbersOf(params, 3, 2);
-    const locked = await this.#lockSame(tx, ids, wasValues!, wasTimes!, "update");
+    const [wasUsed, wasTimes] = numbersOf(params, 3, 2);
+    const locked = await this.#lockSame(tx, ids, wasUsed!, wasTimes!, "update");
     const rows = [...locked].map((i) => rowOf(ids[i]!));
     for (const i of locked) tx.write(ids[i]!, null);
     return answer(rows);
@@ -268,14 +268,14 @@ export class PostgresqlServer implements ModelServer {
   async #lockSame(
     tx: ModelTransaction,
     ids: readonly string[],
-    wasValues: readonly number[],
+    wasUsed: readonly number[],
     wasTimes: readonly number[],
     mode: LockMode,
   ): Promise<Set<number>> {
     const seen = tx.see();
     const locked = new Set<number>();
     const isSame = (state: Stored, i: number) =>
-      state !== null && state.value === wasValues[i] && state.ts === wasTimes[i];
+      state !== null && state.used === wasUsed[i] && state.ts === wasTimes[i];
     for (const [i, id] of ids.entries()) {
       tx.reads.add(id);
       const visible = tx.writes.has(id) ? tx.writes.get(id)! : this.rows.asOf(id, seen);
@@ -292,7 +292,7 @@ const TABLE = [
   ["name", "text"],
   ["key", "text"],
   ["shard", "int4"],
-  ["value", "float8"],
+  ["used", "float8"],
   ["ts", "float8"],
 ].map(([name, type]) => ({
   schema: "public",
@@ -311,9 +311,9 @@ const TABLE = [
 const listOf = (param: unknown) => [param];
 
 /** Two doubles, as the statements show them. */
-function bitsOf({ value, ts }: { value: number; ts: number }): string {
+function bitsOf({ used, ts }: Row): string {
   const bits = new DataView(new ArrayBuffer(16));
-  bits.setFloat64(0, value);
+  bits.setFloat64(0, used);
   bits.setFloat64(8, ts);
   const hex = (n: bigint) => n.toString(16).padStart(16, "0");
   return hex(bits.getBigUint64(0)) + hex(bits.getBigUint64(8));

@@ -3,11 +3,11 @@
  * what a database promises about isolation and locks, and nothing else: no disk and no planner. The
  * differential test holds it against the real ones.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
+import type { Row } from "../../../core/rows/row.js";
 import type { LockMode, LockTable } from "./locks.js";
 
 /** A state, or `null` for no row. */
-export type Stored = RateLimitState | null;
+export type Stored = Row | null;
 
 export type Level = "read committed" | "repeatable read" | "serializable";
 
@@ -111,8 +111,8 @@ export class ModelRows {
   }
 
   /** All rows that exist, in the order of their texts. */
-  all(): [id: string, state: RateLimitState][] {
-    const found: [string, RateLimitState][] = [];
+  all(): [id: string, state: Row][] {
+    const found: [string, Row][] = [];
     for (const id of [...this.#versions.keys()].sort()) {
       const state = this.newest(id);
       if (state !== null) found.push([id, state]);
@@ -236,7 +236,7 @@ export function idOf(name: unknown, key: unknown, shard: unknown): string {
   return `${String(name)}\0${String(key)}\0${String(shard)}`;
 }
 
-export function columnsOf(id: string, { value, ts }: { value: number; ts: number }) {
+export function columnsOf(id: string, { used, ts }: Row) {
   const [name, key, shard] = id.split("\0");
-  return { name, key, shard: Number(shard), value, ts };
+  return { name, key, shard: Number(shard), used, ts };
 }

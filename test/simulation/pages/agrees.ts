@@ -1,7 +1,7 @@
 /** What a page predicts is what the server answers, when no one else takes. */
 import type { RateLimitResult } from "../../../server/index.js";
 import type { Random } from "../random.js";
-import { LIVE, type LiveName } from "../workloads/context.js";
+import { SHOWN, type ShownName } from "../workloads/context.js";
 import type { PageView } from "./page-view.js";
 
 /** How long a debit may stay after its call, ms: reports are waited for, and a poll may have failed. */
@@ -9,7 +9,7 @@ const REPORTED = 2200;
 /** How often a question that the store has failed is asked again. */
 const MOST_FAILURES = 20;
 
-export async function agrees(view: PageView, name: LiveName, random: Random): Promise<void> {
+export async function agrees(view: PageView, name: ShownName, random: Random): Promise<void> {
   const { page, world } = view;
   const { timeline } = world;
   for (let calls = random.below(5); calls > 0; calls--) {
@@ -31,7 +31,7 @@ export async function agrees(view: PageView, name: LiveName, random: Random): Pr
 }
 
 /** @returns whether the server has answered. */
-async function hasAnswered(view: PageView, name: LiveName, count: number): Promise<boolean> {
+async function hasAnswered(view: PageView, name: ShownName, count: number): Promise<boolean> {
   const { page } = view;
   const { observer, process } = page;
   const item = { name };
@@ -48,7 +48,7 @@ async function hasAnswered(view: PageView, name: LiveName, count: number): Promi
   }
   const { ok } = served.data as RateLimitResult;
   const late = predicted?.retryAt === undefined ? 0 : predicted.retryAt - process.epoch;
-  const isSharded = "shards" in LIVE[name];
+  const isSharded = "shards" in SHOWN[name];
   if (predicted === undefined) view.report(`predicts nothing of ${name}`);
   else if (ok && late > slack) {
     view.report(`predicts a denial of ${count} of ${name} for ${late} ms, and it passes`);

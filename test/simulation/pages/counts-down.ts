@@ -1,5 +1,5 @@
 /** A countdown that has ended means that the next call passes, when no one else takes. */
-import type { LiveName } from "../workloads/context.js";
+import type { ShownName } from "../workloads/context.js";
 import type { PageView } from "./page-view.js";
 
 /** The longest wait of the limits, and a heartbeat, ms. */
@@ -8,7 +8,12 @@ const LONGEST = 32_000;
 const TRIES = 3;
 const MOST_CALLS = 25;
 
-export async function countsDown(view: PageView, name: LiveName): Promise<void> {
+/** @param exhausts takes tokens until the page predicts a denial. False: it could not. */
+export async function countsDown(
+  view: PageView,
+  name: ShownName,
+  exhausts: (view: PageView, name: ShownName) => Promise<boolean> = clicks,
+): Promise<void> {
   const { page, world } = view;
   let denied = "";
   for (let left = TRIES; left > 0; left--) {
@@ -28,7 +33,7 @@ export async function countsDown(view: PageView, name: LiveName): Promise<void> 
 }
 
 /** Calls until the page predicts a denial. */
-async function exhausts({ page, world }: PageView, name: LiveName): Promise<boolean> {
+async function clicks({ page, world }: PageView, name: ShownName): Promise<boolean> {
   for (let calls = MOST_CALLS; calls > 0; calls--) {
     if (page.observer.status({ name }, 1)?.ok === false) return true;
     const { kind } = await page.call(name, { count: 1, fails: false }, "send");
@@ -38,7 +43,7 @@ async function exhausts({ page, world }: PageView, name: LiveName): Promise<bool
 }
 
 /** Waits as the page's countdown does. @returns whether it has ended. */
-async function waits(view: PageView, name: LiveName): Promise<boolean> {
+async function waits(view: PageView, name: ShownName): Promise<boolean> {
   const { page, world } = view;
   const { timeline } = world;
   const since = timeline.now;

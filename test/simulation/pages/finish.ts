@@ -1,14 +1,15 @@
 /**
  * What has to be true of pages when faults are over: they come right in a bounded time, predict what
  * the server answers, count down to an instant at which a call passes, hear of the changes of other
- * processes, and leave nothing behind.
+ * processes, show what comes back when holds lapse, and leave nothing behind.
  */
 import type { Random } from "../random.js";
 import type { World } from "../simulate.js";
-import { LIVE } from "../workloads/context.js";
+import { SHOWN } from "../workloads/context.js";
 import { agrees } from "./agrees.js";
 import { countsDown } from "./counts-down.js";
 import { type Pages, take } from "./pages.js";
+import { showsLapses } from "./shows-lapses.js";
 import { PageView } from "./page-view.js";
 
 /** For how long a statement of a call that has failed may still be carried out, ms. */
@@ -19,10 +20,6 @@ const RECOVERY = 45_000;
 const LIVE_AGAIN = 90_000;
 /** How long a page that was left may have timers, ms. An answer is waited for that long. */
 const LEFT = 11_000;
-/** How long until a page knows of a change by another process, ms, beside the ways of messages. */
-const HEARD = { live: 1500, polling: 5500, offline: 0 };
-/** How long until a page finds out that its stream is dead and has another one, ms. */
-const DEAD_STREAM = 15_000;
 
 export async function finishPages(world: World, pages: Pages, random: Random): Promise<void> {
   const { timeline, failures } = world;
@@ -33,7 +30,16 @@ export async function finishPages(world: World, pages: Pages, random: Random): P
   const first = views.filter(
     ({ page }, i) => views.findIndex((other) => other.page.visitor === page.visitor) === i,
   );
-  await Promise.all(first.map((view) => predicts(view, random.fork())));
+  await Promise.all(
+    first.map(async (view) => {
+      const own = random.fork();
+      await predicts(view, own);
+      await showsLapses(
+        views.filter(({ page }) => page.visitor === view.page.visitor),
+        own,
+      );
+    }),
+  );
   await Promise.all(views.map((view) => isLiveAgain(view)));
   for (const { page } of views) page.process.read(() => page.end(random.chance(0.5)));
   await timeline.until(timeline.now + LEFT);
@@ -65,33 +71,25 @@ async function predicts(view: PageView, random: Random): Promise<void> {
   await hears(view, random);
   await agrees(view, name, random);
   // Which shards a call sees is up to chance.
-  if ("shards" in LIVE[name]) return;
+  if ("shards" in SHOWN[name]) return;
   await countsDown(view, name);
   await hears(view, random);
 }
 
 /** A change by another process reaches the page. */
 async function hears(view: PageView, random: Random): Promise<void> {
-  const { page, world, pages } = view;
-  const { timeline, failures, members } = world;
-  const names = page.names.filter((name) => !("shards" in LIVE[name]));
+  const { page, world } = view;
+  const { timeline, members } = world;
+  const names = page.names.filter((name) => !("shards" in SHOWN[name]));
   if (names.length === 0) return;
-  // A page that has slept is right at once, by an answer. Only missing pings tell that the stream
-  // has died meanwhile.
-  const isDead = pages.web.sourcesOf(page).some(({ isConnected }) => !isConnected);
-  if (isDead) await timeline.until(timeline.now + DEAD_STREAM);
+  await view.untilConnected();
   const name = random.pick(names);
   const held = page.observer.remaining({ name }) ?? 0;
   // All of it, so that it has not refilled until the page is looked at.
   const isTaken = await take(world, random.pick(members.running), name, page.visitor, held);
   if (held === 0 || !isTaken) return;
   world.calls.note("page hears");
-  const isHeld = pages.web.heldUntil > timeline.now - 20_000;
-  const most =
-    HEARD[page.observer.connection] +
-    view.way +
-    (isHeld ? 20_000 : 0) +
-    15_000 * +(failures.size > 0);
+  const most = view.hearsWithin;
   await timeline.until(timeline.now + most);
   const wrong = view.wrongAbout(name);
   if (wrong.length > 0)

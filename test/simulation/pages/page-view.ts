@@ -1,12 +1,17 @@
 /** What a page shows, beside what the database of the simulation holds. */
 import { calculateRateLimit } from "../../../core/calculate.js";
+import { HELD } from "../../../core/rows/hold.js";
 import { sumShards } from "../../../core/shards.js";
 import { EPOCH } from "../process.js";
 import type { World } from "../simulate.js";
-import type { LiveName } from "../workloads/context.js";
+import type { ShownName } from "../workloads/context.js";
 import type { Page } from "./page.js";
 import type { Pages } from "./pages.js";
 
+/** How long until a page knows of a change by another process, ms, beside the ways of messages. */
+const HEARD = { live: 1500, polling: 5500, offline: 0 };
+/** How long until a page finds out that its stream is dead and has another one, ms. */
+const DEAD_STREAM = 15_000;
 /** Faults that keep a process from knowing the time of its database. */
 const UNSURE = /slow|frozen|busy|database clock/;
 
@@ -46,12 +51,35 @@ export class PageView {
     return this.serverError + (uncertainty === Infinity ? 0 : uncertainty) + 2;
   }
 
-  limit(name: LiveName) {
+  /** How long until the page knows of a change by another process, ms. */
+  get hearsWithin(): number {
+    const { page, pages, world } = this;
+    const isHeld = pages.web.heldUntil > world.timeline.now - 20_000;
+    return (
+      HEARD[page.observer.connection] +
+      this.way +
+      (isHeld ? 20_000 : 0) +
+      15_000 * +(world.failures.size > 0)
+    );
+  }
+
+  /**
+   * A page that has slept is right at once, by an answer. Only missing pings tell that the stream has
+   * died meanwhile.
+   */
+  async untilConnected(): Promise<void> {
+    const { page, pages, world } = this;
+    const { timeline } = world;
+    const isDead = pages.web.sourcesOf(page).some(({ isConnected }) => !isConnected);
+    if (isDead) await timeline.until(timeline.now + DEAD_STREAM);
+  }
+
+  limit(name: ShownName) {
     return this.page.observer.inspect().limits.find(({ item }) => item.name === name);
   }
 
   /** What the page has of a limit that its rows do not say. */
-  wrongAbout(name: LiveName): string[] {
+  wrongAbout(name: ShownName): string[] {
     const { world, page } = this;
     const { snapshot, debits } = this.limit(name) ?? {};
     if (snapshot === undefined) return [`${name} is not known`];
@@ -60,6 +88,10 @@ export class PageView {
     const { config } = snapshot;
     const { shards = 1 } = config;
     const { rows } = world.network.server;
+    // A read of a bucket ends its lapsed holds. So none is left soon after the last one lapses.
+    const sum = rows.newest([`${HELD.prefix}${name}`, page.visitor, 0].join("\0"));
+    if (sum !== null && sum !== undefined) return [`${name} still holds ${sum.used} tokens`];
+    if (snapshot.held) return [`${name} holds nothing, and it shows ${snapshot.held} held`];
     const states = Array.from({ length: shards }, (_, i) =>
       rows.newest([name, page.visitor, i].join("\0")),
     );

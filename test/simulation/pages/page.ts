@@ -10,7 +10,7 @@ import type { HeldCalls } from "../../../client/react/held-calls.js";
 import type { Process } from "../process.js";
 import type { Random } from "../random.js";
 import type { ShippedForPages, StartShipped } from "../shipped.js";
-import { LIVE, type LiveName } from "../workloads/context.js";
+import { SHOWN, type ShownName } from "../workloads/context.js";
 import type { Grant } from "../workloads/live.js";
 import type { Served, SendInput } from "./site.js";
 import type { Visitor, Web } from "./web.js";
@@ -40,7 +40,7 @@ export class Page implements Visitor {
   readonly shipped: ShippedForPages;
   readonly observer: RateLimitObserver;
   readonly live: "stream" | "poll";
-  readonly names: readonly LiveName[];
+  readonly names: readonly ShownName[];
   /** When it has stood still last, ms. */
   pausedUntil = 0;
   heardAt = 0;
@@ -48,8 +48,8 @@ export class Page implements Visitor {
   isEnded = false;
   readonly #options: PageOptions;
   readonly #globals: Pick<typeof globalThis, "setTimeout">;
-  readonly #unobserve = new Map<LiveName, () => void>();
-  readonly #held = new Map<LiveName, HeldCalls>();
+  readonly #unobserve = new Map<ShownName, () => void>();
+  readonly #held = new Map<ShownName, HeldCalls>();
   readonly #closeHeld: (() => void)[] = [];
   /** Calls without an answer. */
   calling = 0;
@@ -70,7 +70,7 @@ export class Page implements Visitor {
       transport: createTRPCTransport(this.#client(web) as never, "rateLimit"),
       live: this.live,
     });
-    const all = Object.keys(LIVE) as LiveName[];
+    const all = Object.keys(SHOWN) as ShownName[];
     const names = all.filter(() => random.chance(0.5));
     this.names = names.length > 0 ? names : [random.pick(all)];
   }
@@ -112,7 +112,7 @@ export class Page implements Visitor {
     return new Promise((resolve) => void this.#globals.setTimeout(() => resolve(), ms));
   }
 
-  observe(name: LiveName): void {
+  observe(name: ShownName): void {
     if (this.#unobserve.has(name)) return;
     const { observer } = this;
     const wantsRemaining = this.random.chance(0.5);
@@ -126,13 +126,13 @@ export class Page implements Visitor {
     );
   }
 
-  unobserve(name: LiveName): void {
+  unobserve(name: ShownName): void {
     this.#unobserve.get(name)?.();
     this.#unobserve.delete(name);
   }
 
   /** A predicted call, as `useRateLimitedMutation` makes it. */
-  async call(name: LiveName, input: SendInput, whenLimited: WhenLimited): Promise<Called> {
+  async call(name: ShownName, input: SendInput, whenLimited: WhenLimited): Promise<Called> {
     const { observer, shipped } = this;
     const { web, grants } = this.#options;
     const item: RateLimitItem = { name };

@@ -4,8 +4,15 @@ import { createRandom, type Random } from "../random.js";
 import type { Fault } from "../faults.js";
 import type { StartShipped } from "../shipped.js";
 import type { World } from "../simulate.js";
-import { isStoreFailure, LIVE, type LiveName, type Member } from "../workloads/context.js";
+import {
+  isStoreFailure,
+  LIVE,
+  type LiveName,
+  type Member,
+  type ShownName,
+} from "../workloads/context.js";
 import { finishPages } from "./finish.js";
+import { holdBeside } from "./hold-tokens.js";
 import { Page } from "./page.js";
 import { createSite, RECONNECT_AFTER, type Site } from "./site.js";
 import { Web } from "./web.js";
@@ -120,6 +127,7 @@ export function createPages(world: World, start: StartShipped): Pages {
   }
   for (let i = 0; i < plan.count; i++) open();
   takeBeside(world, pages, random.fork());
+  holdBeside(world, pages);
   watchLive(world, pages);
   return pages;
 }
@@ -160,7 +168,7 @@ function takeBeside(world: World, pages: Pages, random: Random): void {
 export async function take(
   { timeline, grants, failures }: World,
   { process, live }: Member,
-  name: LiveName,
+  name: ShownName,
   key: string,
   count = 1,
 ): Promise<boolean> {

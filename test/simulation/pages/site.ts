@@ -1,6 +1,6 @@
 /** The router as a process serves it: tRPC's caller on the shipped router, and streams with pings. */
-import type { Member, LiveName } from "../workloads/context.js";
-import { LIVE } from "../workloads/context.js";
+import type { Member, ShownName } from "../workloads/context.js";
+import { SHOWN } from "../workloads/context.js";
 import type { StartShipped } from "../shipped.js";
 
 /** What a client gets for a question. */
@@ -54,7 +54,7 @@ export function createSite(start: StartShipped, member: Member, maxStreams: numb
     key: ({ ctx }) => ctx.visitor,
     maxStreams,
   });
-  const send = (name: LiveName) =>
+  const send = (name: ShownName) =>
     t.procedure
       .input((input: unknown) => input as SendInput)
       .use(rateLimited(name, { count: ({ input }) => (input as SendInput).count }))
@@ -62,7 +62,7 @@ export function createSite(start: StartShipped, member: Member, maxStreams: numb
         if (input.fails) throw new shipped.TRPCError({ code: "INTERNAL_SERVER_ERROR" });
         return "sent";
       });
-  const names = Object.keys(LIVE) as LiveName[];
+  const names = Object.keys(SHOWN) as ShownName[];
   const app = t.router({
     rateLimit,
     send: t.router(Object.fromEntries(names.map((name) => [name, send(name)]))),

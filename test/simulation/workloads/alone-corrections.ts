@@ -38,6 +38,53 @@ export async function settle(bucket: AloneBucket, count: number): Promise<void> 
   });
 }
 
+/**
+ * How long callers wait after the last one was served, ms, where no call may fail. The next one would be
+ * answered by then, also by a busy process. So a caller who leaves has had no token to wait for.
+ */
+const PATIENCE = 2000;
+
+/** Calls that wait in line for a token each, and are aborted one after the other. */
+export async function abortLine(bucket: AloneBucket): Promise<void> {
+  const { key, caller } = bucket;
+  const { member, random, timeline } = caller;
+  const callers = random.between(2, 12);
+  const reason = new Error("aborted");
+  async function run(): Promise<Effect> {
+    let served = 0;
+    let lastAt = timeline.now;
+    const leave = async (controller: AbortController, patience: number) => {
+      while (timeline.now < lastAt + patience) await member.sleep(lastAt + patience - timeline.now);
+      controller.abort(reason);
+    };
+    const calls = Array.from({ length: callers }, async (_, i) => {
+      const controller = new AbortController();
+      void leave(controller, (caller.isCalm ? PATIENCE : 60) + i * random.below(3));
+      try {
+        await member.frozen.acquire("own", { key, signal: controller.signal });
+        served++;
+        if (caller.isCalm) lastAt = timeline.now;
+      } catch (error) {
+        const isDenied = (error as { kind?: unknown }).kind === "RateLimited";
+        if (error !== reason && !isDenied) throw error;
+      }
+    });
+    const ended = await Promise.allSettled(calls);
+    const failed = ended.find((each) => each.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    bucket.saw = `${served} of ${callers} served`;
+    return (held) => {
+      if (!caller.isCalm) return held;
+      return served === Math.min(callers, Math.max(0, Math.floor(held)))
+        ? held - served
+        : undefined;
+    };
+  }
+  await bucket.step({ what: "acquire in line", most: 4100 + PATIENCE, run, lost: [] });
+  // An answer that was later than its signal may have taken a token, and the store may have failed then.
+  if (!caller.isCalm) bucket.begin();
+}
+
 /** A call that waits for its tokens, and is aborted meanwhile. */
 export async function abort(bucket: AloneBucket, count: number): Promise<void> {
   const { key, caller } = bucket;

@@ -3,7 +3,7 @@
  * exactly, but for calls whose answer was lost.
  */
 import { type Caller, MAX_RESERVED, type Workload } from "./context.js";
-import { abort, settle } from "./alone-corrections.js";
+import { abort, abortLine, settle } from "./alone-corrections.js";
 import { join, transact } from "./alone-transactions.js";
 import { AloneBucket, CAPACITY } from "./alone-bucket.js";
 
@@ -21,7 +21,8 @@ export const alone: Workload = async (caller: Caller) => {
     else if (dice < 0.5) await refund(bucket, count);
     else if (dice < 0.6) await look(bucket);
     else if (dice < 0.72) await settle(bucket, count);
-    else if (dice < 0.8) await abort(bucket, count);
+    else if (dice < 0.77) await abort(bucket, count);
+    else if (dice < 0.8) await abortLine(bucket);
     else if (dice < 0.9) await transact(bucket, count, random.chance(0.4));
     else if (dice < 0.95) await join(bucket, count, random.chance(0.4));
     else await reset(bucket);

@@ -1,4 +1,4 @@
-/** A limit that a denial closes for a while (`blockFor`). */
+/** A limit that a denial closes for a while (`blockFor`), of two plans whose tokens come at other rates. */
 import { createMoving } from "./moving.js";
 import { BUCKET } from "./token-bucket.js";
 
@@ -7,12 +7,13 @@ const BLOCK_FOR = 4000;
 export const closing = createMoving({
   ...BUCKET,
   what: "closing",
-  configs: [{ kind: "token bucket", rate: 2, period: 1000, capacity: 6, blockFor: BLOCK_FOR }],
-  denied(row, { rate, period }, now) {
-    // A debt marks the bucket as closed, until a call is granted.
-    if (row !== null && row.value < 0) return row;
-    return { value: -(BLOCK_FOR * rate) / Number(period), ts: Math.max(now, row?.ts ?? now) };
+  limit: {
+    kind: "token bucket",
+    period: 1000,
+    blockFor: BLOCK_FOR,
+    plans: { free: { rate: 2, capacity: 6 }, pro: { rate: 8, capacity: 16 } },
   },
-  isClosed: (row, config, now) =>
-    row !== null && row.value < 0 && BUCKET.held(row, config, now).value <= 0,
+  // It stays closed, or in debt, until a call is granted.
+  closes: (row, now) =>
+    row?.kind === "closed" || row?.kind === "owed" ? row : { kind: "closed", ts: now + BLOCK_FOR },
 });

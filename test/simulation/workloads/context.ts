@@ -37,6 +37,14 @@ export const LIVE = {
 
 export type LiveName = keyof typeof LIVE;
 
+/** What pages show: also a limit whose tokens processes hold. */
+export const SHOWN = {
+  ...LIVE,
+  drafts: { kind: "token bucket", rate: 3, period: 60_000, holds: true },
+} satisfies Record<string, RateLimitConfig>;
+
+export type ShownName = keyof typeof SHOWN;
+
 /** One process with its limiters on the same store. */
 export interface Member {
   id: string;
@@ -45,7 +53,7 @@ export interface Member {
   /** Its clock stands still. */
   frozen: RateLimiter<typeof FROZEN>;
   /** It goes by the clock of the database. */
-  live: RateLimiter<typeof LIVE>;
+  live: RateLimiter<typeof SHOWN>;
   /** Another limiter on the same store. Without a clock, it goes by that of the database. */
   limiter(
     limits: LimitConfigs,

@@ -2,7 +2,7 @@
  * Many callers at once, as in a flood: batches are large then. The bucket has to have lost exactly
  * what was granted.
  */
-import { type Caller, CROWD, isStoreFailure, type Workload } from "./context.js";
+import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
 /** What the calls on one bucket have taken. */
 export interface Taken {
@@ -38,8 +38,7 @@ export function createCrowd(takenByKey: Map<string, Taken>): Workload {
   };
 }
 
-/** @param left what the bucket holds at the end. */
-export function explains({ granted, uncertain }: Taken, left: number): boolean {
-  const gone = CROWD - left;
-  return gone >= granted && gone <= granted + uncertain;
+/** @param used what the bucket has lost at the end. */
+export function explains({ granted, uncertain }: Taken, used: number): boolean {
+  return used >= granted && used <= granted + uncertain;
 }

@@ -83,7 +83,10 @@ async function around(
   const dice = random.next();
   if (dice < 0.75) {
     tally.note(what);
-    return timed(what, what === "settle" || what === "release" ? 2000 : 8000, () => call(limiter));
+    // What ends a hold is tried again for a while.
+    return timed(what, what === "settle" || what === "release" ? 16_000 : 8000, () =>
+      call(limiter),
+    );
   }
   const rollsBack = random.chance(0.4);
   tally.note(`${what}, in a transaction`);

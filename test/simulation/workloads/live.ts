@@ -3,11 +3,18 @@
  * than the capacity and what refills in it; and who is told to wait, and waits, is served if nobody
  * else takes.
  */
-import { type Caller, isStoreFailure, LIVE, type LiveName, type Workload } from "./context.js";
+import {
+  type Caller,
+  isStoreFailure,
+  LIVE,
+  type LiveName,
+  type ShownName,
+  type Workload,
+} from "./context.js";
 
 /** A call that was granted. */
 export interface Grant {
-  name: LiveName;
+  name: ShownName;
   key: string;
   count: number;
   start: number;

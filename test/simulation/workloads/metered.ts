@@ -63,7 +63,7 @@ const SHARDS = { granted: ["1", "4"], taken: ["1", "0"], denied: ["2"] } as cons
  */
 export function problemOf(
   metered: readonly Metered[],
-  rows: readonly (readonly [id: string, state: { value: number }])[],
+  rows: readonly (readonly [id: string, row: { used: number }])[],
   lastWritten: (process: Process) => number,
   mayRepeat: boolean,
 ): string | undefined {
@@ -73,10 +73,10 @@ export function problemOf(
       const written = calls.filter(({ process, at }) => at <= lastWritten(process));
       const least = written.reduce((sum, call) => sum + call[what], 0);
       const most = calls.reduce((sum, call) => sum + call[what], 0);
-      const counted = rows.reduce((sum, [id, { value }]) => {
+      const counted = rows.reduce((sum, [id, { used }]) => {
         const [name, ofKey, shard] = id.split("\0") as [string, string, string];
         const isOwn = name.endsWith("usage:metered") && ofKey.startsWith(`${key}|`);
-        return isOwn && shards.includes(shard) ? sum - value : sum;
+        return isOwn && shards.includes(shard) ? sum + used : sum;
       }, 0);
       if (counted >= least && (mayRepeat || counted <= most)) continue;
       return `the usage of "${key}" is ${counted} ${what}, and not ${least} to ${most}`;

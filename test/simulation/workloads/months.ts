@@ -1,20 +1,24 @@
 /**
- * Limits by calendar months. Of some members they start on the 31st at noon, UTC, and in shorter months
- * on the last day. Of the others they start on the first at midnight in New York.
+ * Limits by calendar months, of two plans. Of some members they start on the 31st at noon, UTC, and in
+ * shorter months on the last day. Of the others they start on the first at midnight in New York.
  */
-import type { RateLimitConfig } from "../../../server/index.js";
 import type { Workload } from "./context.js";
 import { createMoving } from "./moving.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const RATE = 5;
-const CAPACITY = 12;
+const PLANS = {
+  free: { rate: 5, capacity: 12 },
+  pro: { rate: 8, capacity: 30 },
+};
 
 /** When a month begins, by its number since December 2029. */
 type StartOf = (month: number) => number;
 
-function createMonths(startOf: StartOf, config: Partial<RateLimitConfig>): Workload {
+function createMonths(
+  startOf: StartOf,
+  windows: { start: number } | { timeZone: string },
+): Workload {
   const monthOf = (now: number) => {
     let month = 0;
     while (startOf(month + 1) <= now) month++;
@@ -22,23 +26,16 @@ function createMonths(startOf: StartOf, config: Partial<RateLimitConfig>): Workl
   };
   return createMoving({
     what: "months",
-    configs: [
-      { kind: "fixed window", period: "month", rate: RATE, capacity: CAPACITY, ...config } as never,
-    ],
+    limit: { kind: "fixed window", period: "month", plans: PLANS, ...windows },
     start: startOf(0) + DAY,
     advance(random, now) {
       const next = startOf(monthOf(now) + 1) - now;
       return random.pick([HOUR, 2 * DAY, next - 1, next, next + 1, 28 * DAY, 31 * DAY]);
     },
-    held(row, _config, now) {
-      const month = monthOf(now);
-      if (row === null) return { value: CAPACITY, ts: startOf(month) };
-      const was = monthOf(row.ts);
-      const value = Math.min(CAPACITY, row.value + Math.max(0, month - was) * RATE);
-      return { value, ts: startOf(Math.max(month, was)) };
-    },
-    wait({ value, ts }, _config, now, least) {
-      return startOf(monthOf(ts) + Math.ceil((least - value) / RATE)) - now;
+    at: (now) => startOf(monthOf(now)),
+    refilled: (ts, { rate }, now) => (monthOf(now) - monthOf(ts)) * rate,
+    wait({ value, ts }, { rate }, now, least) {
+      return startOf(monthOf(ts) + Math.ceil((least - value) / rate)) - now;
     },
   });
 }

@@ -3,45 +3,146 @@
  * exactly what has refilled. Full rows are deleted while it calls: that changes no answer.
  */
 import type {
+  PlannedConfig,
+  PlanRate,
   RateLimitConfig,
   RateLimiter,
   RateLimitResult,
-  RateLimitState,
 } from "../../../server/index.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 import { OwnBucket } from "./own-bucket.js";
 import type { Change, Effect } from "./possible.js";
 import type { Random } from "../random.js";
 
-/** A row; `null` where there is none. */
-export type Row = RateLimitState | null;
+/**
+ * What was done with a bucket, whatever config reads it; `null` where that is nothing.
+ *
+ * - `used`: so many tokens are not refilled yet. To a config with fewer tokens, these are all of its own.
+ * - `owed`: all tokens of any config are used, and so many more.
+ * - `closed`: until `ts`, and then nothing is left of it.
+ */
+export type Row =
+  { kind: "used" | "owed"; tokens: number; ts: number } | { kind: "closed"; ts: number } | null;
+
+/** What is left by a config, and since when. */
+export interface Left {
+  value: number;
+  ts: number;
+}
 
 /** What a kind of limit does, calculated anew. All numbers are exact. */
 export interface Rules {
   what: string;
-  /** Of the same bucket, from call to call. The first one is that of the limit. */
-  configs: readonly RateLimitConfig[];
+  /** Its plans share the bucket, from call to call. No call tells of a change. */
+  limit: Exclude<PlannedConfig, { kind: "concurrency" }> & {
+    plans: Readonly<Record<string, PlanRate>>;
+  };
   /** When the caller begins, epoch ms. */
   start: number;
   /** How far the clock goes on, ms. */
   advance(random: Random, now: number): number;
-  held(row: Row, config: RateLimitConfig, now: number): RateLimitState;
-  /** ms until taking `count` from what the row holds leaves `floor`. */
-  wait(held: RateLimitState, config: RateLimitConfig, now: number, least: number): number;
+  /** The instant of what is left now: of a window, its start. */
+  at(now: number): number;
+  /** The tokens that have come from an instant on. */
+  refilled(ts: number, config: RateLimitConfig, now: number): number;
+  /** Since when so many tokens have come, where these come one by one. */
+  since?(tokens: number, config: RateLimitConfig, now: number): number;
+  /** ms until taking `least` from what is left leaves nothing. */
+  wait(left: Left, config: RateLimitConfig, now: number, least: number): number;
   /** What a denial leaves. @default the row as it was */
-  denied?(row: Row, config: RateLimitConfig, now: number): Row;
-  /** Whether tokens that come back are lost. @default never */
-  isClosed?(row: Row, config: RateLimitConfig, now: number): boolean;
+  closes?(row: Row, now: number): Row;
 }
 
 export function createMoving(rules: Rules): Workload {
   return (caller) => new Moving(caller, rules).run();
 }
 
+/** One plan of the limit. */
+interface Plan {
+  /** By it, calls say what they may do. */
+  name: string;
+  /** By it, the model calculates. */
+  config: RateLimitConfig;
+}
+
+function plansOf({ limit: { plans, ...shared } }: Rules): Plan[] {
+  return Object.entries<PlanRate>(plans).map(([name, own]) => ({
+    name,
+    config: { ...shared, ...own } as RateLimitConfig,
+  }));
+}
+
+/** What a row says to a config. */
+class Reading {
+  readonly capacity: number;
+  readonly isClosed: boolean;
+  /** The tokens that are used of the config's own, and those that are owed beyond them. */
+  readonly used: number;
+  readonly ts: number;
+  /** What a larger config has used, which is more than this one has. */
+  readonly larger: { tokens: number; ts: number; refilled: number } | undefined;
+
+  constructor(
+    row: Row,
+    readonly config: RateLimitConfig,
+    readonly now: number,
+    readonly rules: Rules,
+  ) {
+    const capacity = config.capacity ?? config.rate;
+    this.capacity = capacity;
+    this.isClosed = row?.kind === "closed" && now < row.ts;
+    this.ts = this.isClosed ? row!.ts : rules.at(now);
+    const refilled = row === null || this.isClosed ? 0 : rules.refilled(row.ts, config, now);
+    const before = usedBefore(row, capacity);
+    const isOfLarger = row?.kind === "used" && before > capacity;
+    if (isOfLarger) this.larger = { tokens: before, ts: row.ts, refilled };
+    this.used = Math.max(0, (isOfLarger ? capacity : before) - refilled);
+  }
+
+  get value(): number {
+    return this.capacity - this.used;
+  }
+
+  /** The row after that many tokens are used of the config's own. */
+  after(used: number): Row {
+    const { capacity, ts } = this;
+    return used > capacity
+      ? { kind: "owed", tokens: used - capacity, ts }
+      : { kind: "used", tokens: used, ts };
+  }
+
+  /** The row after so many more are used. What a larger config has used stays used. */
+  withMore(count: number): Row {
+    const { larger, capacity, config, rules, now } = this;
+    const used = this.used + count;
+    if (larger === undefined) return this.after(used);
+    if (rules.since === undefined) {
+      // A window that begins refills both.
+      if (larger.refilled > 0) return this.after(used);
+      return { kind: "used", tokens: larger.tokens + count, ts: larger.ts };
+    }
+    // What this config could not hold has come to the larger one.
+    const spilled = Math.max(0, larger.refilled - capacity);
+    const tokens = larger.tokens - spilled + Math.max(0, used - capacity);
+    const left = Math.max(0, capacity - used);
+    return tokens > capacity
+      ? { kind: "used", tokens, ts: rules.since(left, config, now) }
+      : this.after(used);
+  }
+}
+
+/** What a row says is used, at its own instant. */
+function usedBefore(row: Row, capacity: number): number {
+  if (row === null) return 0;
+  if (row.kind === "closed") return capacity;
+  return row.kind === "owed" ? capacity + row.tokens : row.tokens;
+}
+
 class Moving {
   readonly bucket: OwnBucket<Row>;
   readonly #name: string;
   readonly #limiter: RateLimiter;
+  readonly #plans: readonly Plan[];
   #now: number;
 
   constructor(
@@ -53,7 +154,8 @@ class Moving {
     // Its own, because a prune by one clock would be wrong for callers with another one.
     this.#name = `moving ${member.id} ${random.below(2 ** 31)}`;
     this.#now = rules.start;
-    this.#limiter = member.limiter({ [this.#name]: rules.configs[0]! }, () => this.#now);
+    this.#plans = plansOf(rules);
+    this.#limiter = member.limiter({ [this.#name]: rules.limit }, () => this.#now);
   }
 
   async run(): Promise<void> {
@@ -62,15 +164,17 @@ class Moving {
     while (caller.isOn()) {
       bucket.renew();
       if (random.chance(0.6)) this.#now += rules.advance(random, this.#now);
-      const config = random.pick(rules.configs);
-      const count = random.between(1, 4);
+      const plan = random.pick(this.#plans);
+      const { rate, capacity = rate } = plan.config;
+      // A larger plan takes more at once, so that it often uses more than a smaller one has.
+      const count = random.between(1, Math.max(4, Math.floor(capacity / 4)));
       const dice = random.next();
-      if (dice < 0.4) await this.#limit(config, count);
-      else if (dice < 0.5) await this.#charge(config, count);
-      else if (dice < 0.6) await this.#refund(config, count);
-      else if (dice < 0.72) await this.#look(config);
-      else if (dice < 0.82) await this.#prune(config, count);
-      else if (dice < 0.88) await this.#list();
+      if (dice < 0.4) await this.#limit(plan, count);
+      else if (dice < 0.5) await this.#charge(plan, count);
+      else if (dice < 0.6) await this.#refund(plan, count);
+      else if (dice < 0.72) await this.#look(plan);
+      else if (dice < 0.82) await this.#prune(plan, count);
+      else if (dice < 0.88) await this.#list(plan);
       else if (dice < 0.94) await this.#delete("reset");
       else await this.#delete("forget");
       if (random.chance(0.3)) await member.sleep(random.below(50));
@@ -78,8 +182,9 @@ class Moving {
   }
 
   /** @param until ends before the call is said to have. */
-  async #limit(config: RateLimitConfig, count: number, until?: Promise<void>): Promise<void> {
+  async #limit(plan: Plan, count: number, until?: Promise<void>): Promise<void> {
     const { key } = this.bucket;
+    const { config } = plan;
     const { maxReserved } = config;
     const reserve = maxReserved !== undefined && this.caller.random.chance(0.5);
     const floor = reserve ? -maxReserved : 0;
@@ -88,7 +193,7 @@ class Moving {
       what: `${this.rules.what}: ${reserve ? "reserve" : "limit"}`,
       most: until === undefined ? 2000 : 20_000,
       run: async () => {
-        const call = this.#limiter.limit(this.#name, { key, config, count, reserve });
+        const call = this.#limiter.limit(this.#name, { key, plan: plan.name, count, reserve });
         await Promise.allSettled([call, until]);
         const result = await call;
         return this.#answered(config, count, floor, result);
@@ -97,16 +202,23 @@ class Moving {
     });
   }
 
+  #read(row: Row, config: RateLimitConfig, now = this.#now): Reading {
+    return new Reading(row, config, now, this.rules);
+  }
+
   #take(row: Row, config: RateLimitConfig, now: number, count: number, floor: number) {
     const { rules } = this;
-    const held = rules.held(row, config, now);
-    const value = held.value - count;
-    if (value >= floor) {
-      const waits = value < 0 ? rules.wait({ ...held, value }, config, now, 0) : undefined;
-      return { ok: true, value, waits, row: { value, ts: held.ts } };
+    const held = this.#read(row, config, now);
+    const used = held.used + count;
+    const value = held.capacity - used;
+    if (!held.isClosed && value >= floor) {
+      const { ts } = held;
+      const waits = value < 0 ? rules.wait({ value, ts }, config, now, 0) : undefined;
+      // What has to be waited for is owed, whatever a larger config has used.
+      return { ok: true, value, waits, row: value < 0 ? held.after(used) : held.withMore(count) };
     }
-    const after = rules.denied?.(row, config, now) ?? row;
-    const left = rules.held(after, config, now);
+    const after = rules.closes?.(row, now) ?? row;
+    const left = this.#read(after, config, now);
     return {
       ok: false,
       value: left.value,
@@ -133,44 +245,45 @@ class Moving {
     };
   }
 
-  async #charge(config: RateLimitConfig, count: number): Promise<void> {
-    const change: Change<Row> = this.#changing(config, (held) => held.value - count);
-    const { key } = this.bucket;
-    await this.#changes("charge", config, change, () =>
-      this.#limiter.charge(this.#name, { key, config, count }),
-    );
-  }
-
-  async #refund(config: RateLimitConfig, count: number): Promise<void> {
+  async #charge({ name: plan, config }: Plan, count: number): Promise<void> {
     const now = this.#now;
-    const most = this.rules.held(null, config, now).value;
-    const add = this.#changing(config, (held) => Math.min(most, held.value + count));
     const change: Change<Row> = (row) => {
-      const isLost = this.rules.isClosed?.(row, config, now) ?? false;
-      return isLost || this.rules.held(row, config, now).value >= most ? row : add(row);
+      const held = this.#read(row, config, now);
+      // It opens when what was charged has come, too.
+      if (held.isClosed) return { kind: "closed", ts: this.rules.wait(held, config, 0, count) };
+      return held.withMore(count);
     };
     const { key } = this.bucket;
-    await this.#changes("refund", config, change, () =>
-      this.#limiter.refund(this.#name, { key, config, count }),
+    await this.#changes(`charge ${count}`, config, change, () =>
+      this.#limiter.charge(this.#name, { key, plan, count }),
     );
   }
 
-  async #look(config: RateLimitConfig): Promise<void> {
+  async #refund({ name: plan, config }: Plan, count: number): Promise<void> {
+    const now = this.#now;
+    const change: Change<Row> = (row) => {
+      const held = this.#read(row, config, now);
+      const { larger, used } = held;
+      // A larger config reads in it, from the same instant on, what it has used itself.
+      if (larger !== undefined) {
+        return { kind: "used", tokens: Math.max(0, larger.tokens - count), ts: larger.ts };
+      }
+      return held.isClosed || used === 0 ? row : held.after(Math.max(0, used - count));
+    };
+    const { key } = this.bucket;
+    await this.#changes(`refund ${count}`, config, change, () =>
+      this.#limiter.refund(this.#name, { key, plan, count }),
+    );
+  }
+
+  async #look({ name: plan, config }: Plan): Promise<void> {
     const { key } = this.bucket;
     await this.#changes(
       "getValue",
       config,
       (row) => row,
-      () => this.#limiter.getValue(this.#name, { key, config }),
+      () => this.#limiter.getValue(this.#name, { key, plan }),
     );
-  }
-
-  #changing(config: RateLimitConfig, next: (held: RateLimitState) => number): Change<Row> {
-    const now = this.#now;
-    return (row) => {
-      const held = this.rules.held(row, config, now);
-      return { value: next(held), ts: held.ts };
-    };
   }
 
   /** A call whose answer is what the bucket holds after it. */
@@ -182,14 +295,14 @@ class Moving {
   ): Promise<void> {
     const now = this.#now;
     await this.bucket.step({
-      what: `${this.rules.what}: ${what}`,
+      what: `${this.rules.what}: ${what.split(" ")[0]}`,
       most: 2000,
       run: async () => {
         const { value } = await call();
-        this.bucket.saw = `${value} left of ${JSON.stringify(config)} at ${now}`;
+        this.bucket.saw = `${what}: ${value} left of ${JSON.stringify(config)} at ${now}`;
         return (row) => {
           const after = change(row);
-          return this.rules.held(after, config, now).value === value ? after : undefined;
+          return this.#read(after, config, now).value === value ? after : undefined;
         };
       },
       lost: [change],
@@ -218,15 +331,14 @@ class Moving {
   }
 
   /** Full rows are deleted while a call is under way. */
-  async #prune(config: RateLimitConfig, count: number): Promise<void> {
+  async #prune(plan: Plan, count: number): Promise<void> {
     const { caller, rules } = this;
     // A late statement with an older time could tell a full row from none.
-    if (this.bucket.possible.uncertain > 0) return this.#limit(config, count);
+    if (this.bucket.possible.uncertain > 0) return this.#limit(plan, count);
     caller.tally.note(`${rules.what}: prune`);
     const prune = async () => {
       try {
-        const alsoConfigs = { [this.#name]: rules.configs };
-        await caller.timed("prune", 20_000, () => this.#limiter.prune({ alsoConfigs }));
+        await caller.timed("prune", 20_000, () => this.#limiter.prune());
       } catch (error) {
         if (!isStoreFailure(error)) throw error;
         caller.failed(error, "prune");
@@ -234,18 +346,21 @@ class Moving {
     };
     // The caller is quiet when both have ended.
     const pruned = prune();
-    await this.#limit(config, count, pruned);
+    await this.#limit(plan, count, pruned);
   }
 
+  /** Full to all plans, and to the one that has used it. */
   #isFull(row: Row, now: number): boolean {
-    const { held, configs } = this.rules;
-    return configs.every((config) => held(row, config, now).value >= held(null, config, now).value);
+    return this.#plans.every(({ config }) => {
+      const { isClosed, capacity } = this.#read(row, config, now);
+      if (row === null || isClosed) return row === null;
+      return usedBefore(row, capacity) <= this.rules.refilled(row.ts, config, now);
+    });
   }
 
   /** The pages of the limit: the bucket is on one of them, or it is full. */
-  async #list(): Promise<void> {
+  async #list({ name: plan, config }: Plan): Promise<void> {
     const { key } = this.bucket;
-    const [config] = this.rules.configs;
     await this.bucket.step({
       what: `${this.rules.what}: list`,
       most: 100_000,
@@ -253,14 +368,18 @@ class Moving {
         const count = this.caller.random.between(1, 3);
         let found: number | undefined;
         for (let after: string | undefined; ;) {
-          const page = await this.#limiter.list(this.#name, { count, ...(after && { after }) });
+          const page = await this.#limiter.list(this.#name, {
+            plan,
+            count,
+            ...(after && { after }),
+          });
           for (const item of page.items) if (item.key === key) found = item.value;
           if (page.next === undefined) break;
           after = page.next;
         }
         this.bucket.saw = `${found ?? "nothing"} listed at ${this.#now}`;
         return (row) => {
-          const isThere = this.rules.held(row, config!, this.#now).value === found;
+          const isThere = this.#read(row, config).value === found;
           const isMissing = found === undefined && (row === null || this.#isFull(row, this.#now));
           return isThere || isMissing ? row : undefined;
         };

@@ -42,15 +42,14 @@ export function createRetries(retried: Retried): Workload {
   };
 }
 
-/** What is wrong with the ids. @param left what the bucket holds at the end. */
-export function problemOf(retried: Retried, left: number = CAPACITY): string | undefined {
-  const gone = CAPACITY - left;
+/** What is wrong with the ids. @param used what the bucket has lost at the end. */
+export function problemOf(retried: Retried, used: number = 0): string | undefined {
   let [least, most] = [0, 0];
   for (const [once, { charged, uncertain }] of retried) {
     if (charged > 1) return `${once} was charged ${charged} times`;
     least += charged;
     most += Math.max(charged, Number(uncertain));
   }
-  if (gone >= least && gone <= most) return undefined;
-  return `${gone} tokens were taken for ${least} to ${most} ids`;
+  if (used >= least && used <= most) return undefined;
+  return `${used} tokens were taken for ${least} to ${most} ids`;
 }

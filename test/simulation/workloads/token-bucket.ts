@@ -8,12 +8,9 @@ export const BUCKET = {
   start: Date.UTC(2030, 0, 1),
   advance: (random) =>
     random.pick([STEP, STEP, 4 * STEP, 8 * STEP * random.between(1, 8), 3_600_000]),
-  held(row, config, now) {
-    const { rate, period, capacity = rate } = config;
-    if (row === null) return { value: capacity, ts: now };
-    const refilled = (Math.max(0, now - row.ts) * rate) / Number(period);
-    return { value: Math.min(capacity, row.value + refilled), ts: Math.max(now, row.ts) };
-  },
+  at: (now) => now,
+  refilled: (ts, { rate, period }, now) => ((now - ts) * rate) / Number(period),
+  since: (tokens, { rate, period }, now) => now - (tokens * Number(period)) / rate,
   wait({ value, ts }, { rate, period }, now, least) {
     return ts - now + Math.ceil(((least - value) * Number(period)) / rate);
   },

@@ -1,10 +1,12 @@
 /** The race of the site's first page: what it shows is what the limiters answered. */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
+import { PLANS } from "../../../example-app/model/limits.js";
 import { LIMITS } from "../../../example-app/shared/server/limiter.js";
 import { raceInMemory, type RaceLimiter } from "../../../site/app/races.js";
 
-const real = () => createRateLimiter({ store: memoryStore(), limits: LIMITS });
+const real = () =>
+  createRateLimiter({ store: memoryStore(), limits: LIMITS, plans: PLANS, plan: () => "free" });
 
 it.each(["same", "each"] as const)(
   "grants more than ten by a limiter that reads, compares and writes, and ten by the package (%s)",

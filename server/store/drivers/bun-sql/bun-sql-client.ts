@@ -86,7 +86,7 @@ const STORES: Record<string, string> = {
     "all, and would run the calls of other requests inside any open transaction",
 };
 
-const COLUMNS = ["name", "key", "shard", "value", "ts", "clock", "hasKey"];
+const COLUMNS = ["name", "key", "shard", "used", "ts", "clock", "hasKey"];
 
 /**
  * @throws RateLimitConfigError when the client is for another database, or its settings change what

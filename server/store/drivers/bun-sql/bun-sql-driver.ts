@@ -1,6 +1,8 @@
 /** PostgreSQL, MySQL and MariaDB through Bun's own client, `Bun.sql` or a `new SQL()`. */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
+import { DIALECTS } from "../../sql/dialects.js";
+import { renewingTexts } from "../prepared-texts.js";
 import { LEVELS, ROLLED_BACK, runOnLent } from "../pools/bounded-transactions.js";
 import { byPromise, type Connections } from "../pools/connections.js";
 import { ReadOnlyConnections } from "../pools/read-only-connections.js";
@@ -19,12 +21,15 @@ export function bunSqlDriver(
   const connectionOf = CONNECTIONS[dialect];
   return {
     dialect,
-    ...connectionOf((text, params, isWanted) =>
-      connections.runAlone(
-        byPromise((reserved) => reserved.unsafe(text, params)),
-        (answer): unknown => answer,
-        isWanted,
+    ...renewingTexts(
+      connectionOf((text, params, isWanted) =>
+        connections.runAlone(
+          byPromise((reserved) => reserved.unsafe(text, params)),
+          (answer): unknown => answer,
+          isWanted,
+        ),
       ),
+      DIALECTS[dialect].errors.isUnprepared,
     ),
     within(tx) {
       const { unsafe } = Object(tx) as Partial<BunSqlExecutor>;

@@ -4,6 +4,8 @@ import { type Lent, LEVELS, runOnLent } from "../pools/bounded-transactions.js";
 import { byPromise, type Connections } from "../pools/connections.js";
 import { asError } from "../pools/lending.js";
 import { ReadOnlyConnections } from "../pools/read-only-connections.js";
+import { isUnprepared } from "../../sql/mysql/errors.js";
+import { PreparedTexts } from "../prepared-texts.js";
 import type {
   ConnectionInternals,
   MysqlConnectionLike,
@@ -31,7 +33,7 @@ export function mysqlDriver(
 ): TransactionDriver<MysqlConnectionLike> {
   const connections = createMysqlConnections(pool);
   const readOnly = new ReadOnlyConnections();
-  const run = prepare ? executePrepared : createTextRunner();
+  const run = prepare ? createPreparedRunner() : createTextRunner();
   return {
     dialect: "mysql",
     ...connectionOf((query, pick, isWanted) =>
@@ -94,7 +96,24 @@ async function rollBack(
 
 type Run = (connection: MysqlQueryable, query: MysqlQuery) => Promise<unknown>;
 
-const executePrepared: Run = (connection, query) => connection.execute(query);
+/** What cannot be prepared is sent as text. Unlike on PostgreSQL, a transaction goes on then. */
+function createPreparedRunner(): Run {
+  const texts = new PreparedTexts();
+  const runText = createTextRunner();
+  return async (connection, query) => {
+    const { version } = texts;
+    const sql = texts.of(query.sql);
+    if (sql === undefined) return runText(connection, query);
+    try {
+      return await connection.execute(sql === query.sql ? query : { ...query, sql });
+    } catch (error) {
+      if (!isUnprepared(error)) throw error;
+      const answer = await runText(connection, query);
+      texts.renew(version);
+      return answer;
+    }
+  };
+}
 
 const UNSAFE =
   "the session has the SQL mode NO_BACKSLASH_ESCAPES, under which values in the text of a " +

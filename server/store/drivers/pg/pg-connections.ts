@@ -3,7 +3,8 @@
  * go to PostgreSQL itself.
  */
 import { Connections, type Done } from "../pools/connections.js";
-import { isReadOnly } from "../../sql/postgresql/errors.js";
+import { isReadOnly, isUnprepared } from "../../sql/postgresql/errors.js";
+import type { PreparedTexts } from "../prepared-texts.js";
 import type {
   PgCallable,
   PgClientLike,
@@ -12,7 +13,7 @@ import type {
   PgQueryable,
   PgResult,
 } from "./pg-client.js";
-import { NOT_RUN } from "./statement-names.js";
+import { statementName } from "./statement-names.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
   return new Connections<PgClientLike>({
@@ -55,29 +56,42 @@ export function sendQuery(client: PgQueryable, query: PgQuery, done: Done<PgResu
   promise?.then((result) => done(undefined, result), done);
 }
 
-/**
- * Sends a named query without its name, unless the connection is known to go to PostgreSQL itself. A
- * pooler such as PgBouncer in transaction mode may run each statement on another server process, where
- * a prepared statement does not exist. PostgreSQL tells its process id when a connection opens. A
- * pooler tells another one, because the process changes.
- */
-export function sendNamedIfDirect(client: PgQueryable, query: PgQuery, done: Done<PgResult>): void {
-  const isDirect = direct.get(client);
-  if (isDirect === undefined) {
-    ask(client).then(() => sendNamedIfDirect(client, query, done), done);
-  } else if (!isDirect) sendQuery(client, unnamed(query), done);
-  else {
-    sendQuery(client, query, (error, result) => {
-      // The application may have run DISCARD ALL on the connection.
-      if (!NOT_RUN.has((error as { code?: string } | null)?.code ?? "")) return done(error, result);
-      direct.set(client, false);
-      sendQuery(client, unnamed(query), done);
+/** Sends a query. */
+export type Send = typeof sendQuery;
+
+/** Sends queries as prepared statements with names. */
+export function sendingNamed(texts: PreparedTexts): Send {
+  return (client, query, done) => {
+    const { version } = texts;
+    const text = texts.of(query.text);
+    if (text === undefined) return sendQuery(client, query, done);
+    const named: PgQuery = { name: statementName(text), text };
+    if (query.values !== undefined) named.values = query.values;
+    sendQuery(client, named, (error, result) => {
+      if (!(error && isUnprepared(error))) return done(error, result);
+      sendQuery(client, query, (own, answer) => {
+        if (!isUnprepared(own)) texts.renew(version);
+        done(own, answer);
+      });
     });
-  }
+  };
 }
 
-function unnamed({ text, values }: PgQuery): PgQuery {
-  return values === undefined ? { text } : { text, values };
+/**
+ * The same, on connections that are known to go to PostgreSQL itself. A pooler such as PgBouncer in
+ * transaction mode may run each statement on another server process, where a prepared statement does
+ * not exist. PostgreSQL tells its process id when a connection opens. A pooler tells another one,
+ * because the process changes.
+ */
+export function sendingNamedIfDirect(texts: PreparedTexts): Send {
+  const sendNamed = sendingNamed(texts);
+  const send: Send = (client, query, done) => {
+    const isDirect = direct.get(client);
+    if (isDirect === undefined) ask(client).then(() => send(client, query, done), done);
+    else if (isDirect) sendNamed(client, query, done);
+    else sendQuery(client, query, done);
+  };
+  return send;
 }
 
 async function ask(client: PgQueryable): Promise<void> {

@@ -21,8 +21,17 @@ import {
   type PgResult,
   type PgSingleClientLike,
 } from "./pg-client.js";
+import {
+  createPgConnections,
+  type Send,
+  sendingNamed,
+  sendingNamedIfDirect,
+  sendQuery,
+} from "./pg-connections.js";
+import { PreparedTexts } from "../prepared-texts.js";
+import { isUnprepared } from "../../sql/postgresql/errors.js";
+import { WriteConflictError } from "../../retry-conflicts.js";
 import { statementName } from "./statement-names.js";
-import { createPgConnections, sendNamedIfDirect, sendQuery } from "./pg-connections.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
@@ -45,18 +54,25 @@ export function pgDriver(
 ): TransactionDriver<PgQueryable> {
   const connections = createPgConnections(pool);
   const readOnly = new ReadOnlyConnections();
-  const send = prepare === "if direct" ? sendNamedIfDirect : sendQuery;
+  const texts = new PreparedTexts();
+  const send =
+    prepare === "if direct"
+      ? sendingNamedIfDirect(texts)
+      : prepare
+        ? sendingNamed(texts)
+        : sendQuery;
+  const sendWithin = prepare === true ? sendingNamedWithin(texts) : sendQuery;
   listenToClients(pool);
   return {
     dialect: "postgresql",
     database: pgDatabaseOf(pool),
     onPoolError: listenToPool(pool),
-    ...connectionOf(prepare !== false, (query, pick, isWanted) =>
+    ...connectionOf((query, pick, isWanted) =>
       connections.runAlone((client, done) => send(client, query, done), pick, isWanted),
     ),
     within: (client) =>
-      connectionOf(prepare === true, async (query, pick) =>
-        pick(await readOnly.noting(client, client.query(query))),
+      connectionOf(async (query, pick) =>
+        pick(await readOnly.noting(client, answerOf(sendWithin, client, query))),
       ),
     isExhausted: () => connections.isExhausted(),
     transaction: createPgTransactions(connections, readOnly),
@@ -71,10 +87,13 @@ export function pgClientDriver(
   client: PgSingleClientLike,
   { prepare = true }: PgDriverOptions,
 ): SqlDriver<PgQueryable> {
-  const connection = connectionOf(prepare, async (query, pick, isWanted) => {
+  const texts = new PreparedTexts();
+  const send = prepare ? sendingNamed(texts) : sendQuery;
+  const sendWithin = prepare ? sendingNamedWithin(texts) : sendQuery;
+  const connection = connectionOf(async (query, pick, isWanted) => {
     if (isWanted !== undefined && !isWanted()) throw new UnsentError();
     checkNotInTransaction(client);
-    const result = await client.query(query);
+    const result = await answerOf(send, client, query);
     // A BEGIN may have been in line before it.
     checkNotInTransaction(client);
     return pick(result);
@@ -83,7 +102,8 @@ export function pgClientDriver(
     dialect: "postgresql",
     database: pgDatabaseOf(client),
     ...connection,
-    within: (own) => connectionOf(prepare, async (query, pick) => pick(await own.query(query))),
+    within: (own) =>
+      connectionOf(async (query, pick) => pick(await answerOf(sendWithin, own, query))),
   };
 }
 
@@ -148,11 +168,37 @@ type Run = <TPicked>(
   isWanted?: () => boolean,
 ) => Promise<TPicked>;
 
-function connectionOf(prepare: boolean, run: Run): SqlConnection {
-  const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
-    const values = params as unknown[];
-    return prepare ? { name: statementName(text), text, values } : { text, values };
+const UNPREPARED =
+  "a prepared statement was lost, or does not fit its table after a migration; retry the transaction";
+
+/** PostgreSQL rolls the transaction back after an error. Its owner can begin it again. */
+function sendingNamedWithin(texts: PreparedTexts): Send {
+  return (client, query, done) => {
+    const { version } = texts;
+    const text = texts.of(query.text);
+    if (text === undefined) return sendQuery(client, query, done);
+    sendQuery(client, { ...query, name: statementName(text), text }, (error, result) => {
+      if (!(error && isUnprepared(error))) return done(error, result);
+      texts.renew(version);
+      done(new WriteConflictError(UNPREPARED, { cause: error }));
+    });
   };
+}
+
+function answerOf(send: Send, client: PgQueryable, query: PgQuery): Promise<PgResult> {
+  return new Promise((resolve, reject) => {
+    send(client, query, (error, result) => {
+      if ((error ?? undefined) !== undefined) reject(error);
+      else resolve(result!);
+    });
+  });
+}
+
+function connectionOf(run: Run): SqlConnection {
+  const queryOf = (text: string, params: readonly unknown[]): PgQuery => ({
+    text,
+    values: params as unknown[],
+  });
   return {
     query: (text, params, isWanted) => run(queryOf(text, params), rowsOf, isWanted),
     execute: (text, params, isWanted) => run(queryOf(text, params), countOf, isWanted),

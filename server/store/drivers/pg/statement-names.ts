@@ -1,7 +1,4 @@
-/** The names of prepared statements, and what tells that a name does no good. */
-
-/** SQLSTATEs of a prepared statement that is not there, or is there already. Nothing was run then. */
-export const NOT_RUN: ReadonlySet<string> = new Set(["26000", "42P05"]);
+/** The names of prepared statements. */
 
 /** By text. */
 const names = new Map<string, string>();

@@ -2,7 +2,9 @@
 import { MAX_TIMEOUT } from "../../../../core/durations.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../../sql/driver.js";
+import * as mysqlErrors from "../../sql/mysql/errors.js";
 import { quotedTable, type TableName } from "../../sql/sql.js";
+import { renewingTexts } from "../prepared-texts.js";
 import { isD1Busy } from "../d1.js";
 import { committing, isBefore7, mayCommitTwice, prisma6Connection } from "./prisma-6.js";
 import { committingAlone, isBetterSqlite3 } from "./prisma-better-sqlite3.js";
@@ -79,7 +81,9 @@ function prismaDriver<TClient extends PrismaLike>(
   const adapterName = config?.adapter?.adapterName;
   const isOld = isBefore7(version);
   const connect = isOld ? (client: PrismaRaw) => prisma6Connection(client, dialect) : connectionOf;
-  const own = connect(prisma);
+  const ofPrisma = connect(prisma);
+  // The adapter for MariaDB prepares all statements.
+  const own = dialect === "mysql" ? renewingTexts(ofPrisma, mysqlErrors.isUnprepared) : ofPrisma;
   const isNamed = isNaming && letAdapterName(prisma);
   const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,

@@ -6,9 +6,10 @@
  * The adapter of the application is given such an option, which names the statements of this package and
  * no others. A client that is connected already keeps what it has until it connects again.
  */
-import { hasCode } from "../../sql/database-errors.js";
+import { isUnprepared } from "../../sql/postgresql/errors.js";
 import type { SqlConnection } from "../../sql/driver.js";
-import { NOT_RUN, statementName } from "../pg/statement-names.js";
+import { PreparedTexts } from "../prepared-texts.js";
+import { statementName } from "../pg/statement-names.js";
 import type { ClientInternals } from "./prisma-client.js";
 
 type NameGenerator = (query: { sql: string }) => string | undefined;
@@ -45,24 +46,23 @@ export function letAdapterName(prisma: object): boolean {
   return true;
 }
 
-/**
- * Sends statements that are named, until one of them shows that names do no good here: a pooler such as
- * PgBouncer may run each statement on another server process, and the application may have run
- * DISCARD ALL on the connection.
- */
+/** Sends statements that are named, and without a name what a connection has lost. */
 export function sendingNamed(connection: SqlConnection): SqlConnection {
-  let isNaming = true;
+  const texts = new PreparedTexts();
   const named = async <TResult>(
     send: (text: string) => Promise<TResult>,
     text: string,
   ): Promise<TResult> => {
-    if (!isNaming) return send(text);
+    const { version } = texts;
+    const prepared = texts.of(text);
+    if (prepared === undefined) return send(text);
     try {
-      return await send(text + NAMED);
+      return await send(prepared + NAMED);
     } catch (error) {
-      if (!hasCode(error, NOT_RUN)) throw error;
-      isNaming = false;
-      return send(text);
+      if (!isUnprepared(error)) throw error;
+      const result = await send(text);
+      texts.renew(version);
+      return result;
     }
   };
   return {

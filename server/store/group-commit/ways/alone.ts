@@ -2,7 +2,7 @@
  * The take of a call that is alone: no other one waits, and no row is in use. Most calls are, so this is
  * kept short. One object is the batch, its line and its outcome.
  */
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import { takeFromFull } from "../../../../core/decide.js";
 import type { RowAccess, TakeLine, TakeOptions } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
@@ -22,11 +22,11 @@ export class LoneTake implements Batch, TakeLine, TakeOptions, Outcome {
 
   readonly row: RowId;
   readonly total: number;
-  readonly fresh: RateLimitState;
+  readonly fresh: Row;
   mayWait = true;
   readonly isWanted = (): boolean => !this.job.expired;
 
-  next: RateLimitState | undefined;
+  next: Row | undefined;
   /** A call that was not granted is decided. */
   again: readonly Job[] = NONE;
   readonly nextWay = "decide";
@@ -45,7 +45,7 @@ export class LoneTake implements Batch, TakeLine, TakeOptions, Outcome {
     this.ids = [row.id ?? rowKey(row)];
     this.row = row;
     this.total = terms.count;
-    this.fresh = takeFromFull(terms.config, now, terms.count);
+    this.fresh = takeFromFull(terms.config, now, terms.count, terms.least);
   }
 
   answer(): void {

@@ -1,5 +1,5 @@
 /** One try of a batch that is decided in this process: it is read, decided, and written with guards. */
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import { type Plan, planWrites, type WriteGroup } from "../../plan-writes.js";
 import { type RowAccess, type RowStatements, UnsentError } from "../../row-access.js";
 import { expiredError, rowKey } from "../../store.js";
@@ -89,7 +89,7 @@ function note(
 
 function undecideUnlocked(
   relied: Plan["relied"],
-  states: ReadonlyMap<string, RateLimitState>,
+  states: ReadonlyMap<string, Row>,
   undecided: Set<number>,
 ): void {
   for (const [index, ids] of relied.entries()) {

@@ -6,12 +6,14 @@
  * goes the general way: each of its calls runs its own `decide`, and some of them may still be
  * granted.
  */
-import { type RateLimitState, waitFor } from "../../../../core/calculate.js";
-import { capacityOf } from "../../../../core/config.js";
+import { waitFor } from "../../../../core/rows/reading.js";
+import { mostUsed } from "../../../../core/config.js";
 import { takeFromFull } from "../../../../core/decide.js";
+import { levelIn } from "../../../../core/rows/bucket.js";
+import type { Row } from "../../../../core/rows/row.js";
 import type { RowAccess, TakeTerms } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
-import { isSameTerms } from "../../take-terms.js";
+import { fitsFull, isSameTerms } from "../../take-terms.js";
 import { Batch, type Job, type Outcome, type Way } from "../batch.js";
 import type { SpentRows } from "../spent-rows.js";
 import { outcomeOfError } from "./outcome-of-error.js";
@@ -107,7 +109,7 @@ export class PlainWay implements Way {
     if (line === undefined && batch.ids.length >= maxRows) return false;
     if (!this.#fits(batch, plain!, line)) return false;
     if (line === undefined) line = batch.addLine(row, id, plain!);
-    else if (capacityOf(plain!.config) - (line.total + plain!.count) < plain!.floor) return false;
+    else if (!fitsFull(plain!, line.total + plain!.count)) return false;
     line.add(job, plain!);
     batch.jobs.push(job);
     return true;
@@ -122,14 +124,14 @@ export class PlainWay implements Way {
     const { now } = batch;
     // Lock in the same order in every process, so that two statements cannot wait for each other.
     if (batch.lines.length > 1) batch.lines.sort((a, b) => (a.id < b.id ? -1 : 1));
-    let taken: Map<string, RateLimitState>;
+    let taken: Map<string, Row>;
     try {
       taken = await this.access.take!(
         batch.lines.map(({ row, terms, total }) => ({
           row,
           terms,
           total,
-          fresh: takeFromFull(terms.config, now, total),
+          fresh: takeFromFull(terms.config, now, total, terms.least),
         })),
         {
           now,
@@ -165,26 +167,22 @@ export class PlainWay implements Way {
  * Notes whether a row has tokens for a next call.
  *
  * @param take what that call may want.
- * @param next the row; `undefined` if it had too few.
+ * @param next the row; `undefined` if nothing was taken.
  */
 export function noteTokens(
   spent: SpentRows,
   id: string,
   { config, count, floor }: PlainTake<unknown>,
-  next: RateLimitState | undefined,
+  next: Row | undefined,
   now: number,
 ): void {
   if (next === undefined) spent.set(id, Infinity);
-  else if (next.value - count < floor) {
+  else if (levelIn(config, next).used + count > mostUsed(config, floor)) {
     spent.set(id, now + waitFor(next, config, now, count, floor));
   } else if (spent.size > 0) spent.delete(id);
 }
 
-function answerLine(
-  { jobs, takes, total }: Line,
-  next: RateLimitState | undefined,
-  now: number,
-): void {
+function answerLine({ jobs, takes, total }: Line, next: Row | undefined, now: number): void {
   if (next === undefined) return;
   let sum = 0;
   for (let index = 0; index < jobs.length; index++) {

@@ -58,8 +58,27 @@ const AWAY: ReadonlySet<number> = new Set([
   1180, 1105,
 ]);
 
+/**
+ * A prepared statement that is not there, that the server has no room for, that does not fit its table
+ * any more, or that a proxy does not prepare.
+ */
+const UNPREPARED: ReadonlySet<string> = new Set([
+  "1243",
+  "ER_UNKNOWN_STMT_HANDLER",
+  "1461",
+  "ER_MAX_PREPARED_STMT_COUNT_REACHED",
+  "1615",
+  "ER_NEED_REPREPARE",
+  "1295",
+  "ER_UNSUPPORTED_PS",
+]);
+
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICTS);
+}
+
+export function isUnprepared(error: unknown): boolean {
+  return hasCode(error, UNPREPARED);
 }
 
 export function isReadOnly(error: unknown): boolean {

@@ -2,11 +2,11 @@
  * The plain take on MariaDB, which can return the rows that a statement has written: an
  * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked.
  */
-import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
+import type { PeriodicConfig } from "../../../../core/config.js";
 import type { TakeLine } from "../../row-access.js";
-import { sharedKind } from "../../take-terms.js";
+import { owesNothing, sharedKind, type TermNumbers, termNumbers } from "../../take-terms.js";
 import type { Statements } from "../dialect.js";
-import type { FormulaKind, Operands } from "../formula.js";
+import type { AnyTakeOperands, FormulaKind } from "../formula.js";
 import { statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import { isLockTimeout, isOutOfRange } from "./errors.js";
@@ -23,18 +23,25 @@ import {
   STATE,
 } from "./text.js";
 
-const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now", "isWindow"] as const;
 /** A take's numbers, by name. */
-type Numbers = Record<(typeof NUMBERS)[number], number>;
-const LINES = jsonTable([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
+type Numbers = TermNumbers & Record<"total" | "now" | "isWindow", number>;
+/** Those of takes that owe nothing. */
+const OWN = ["total", "rate", "period", "most", "now", "isWindow"] as const;
+const ANY = [...OWN, "capacity", "own", "least"] as const;
+const listOf = (names: readonly (keyof Numbers)[]) =>
+  jsonTable([...ID_COLUMNS, ...names.map((name) => `\`${name}\` DOUBLE`)]);
 
 /** The operands over a row `t`. Numbers of the take are `:named`. */
-const OPERANDS: Operands = {
-  value: () => "t.`value`",
+const OPERANDS: AnyTakeOperands = {
+  used: () => "t.`used`",
   ts: () => "t.`ts`",
   rate: () => ":rate",
   period: () => ":period",
   capacity: () => ":capacity",
+  own: () => ":own",
+  most: () => ":most",
+  least: () => ":least",
+  total: () => ":total",
   now: () => ":now",
   isWindow: () => ":isWindow",
 };
@@ -50,6 +57,8 @@ interface Form {
   withClock: boolean;
   /** Whether it leaves out rows that are locked, or waits for them briefly. */
   skips: boolean;
+  /** Whether its takes owe nothing. */
+  owesNothing: boolean;
 }
 
 /**
@@ -60,20 +69,22 @@ function takeText(
   table: string,
   kind: FormulaKind,
   from: string,
-  { withClock, skips }: Form,
+  { withClock, skips, owesNothing: isOwn }: Form,
 ): string {
-  const left = `${FORMULA.held(kind, OPERANDS)} - :total`;
+  const { after, passes } = isOwn ? FORMULA.takeOwn : FORMULA.takeAny;
+  const afterwards = () => after(kind, OPERANDS);
+  const next = isOwn ? afterwards() : FORMULA.written(afterwards, OPERANDS);
   return `${BRIEFLY}
     INSERT INTO ${table} (${STATE})
-    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${FORMULA.ts(kind, OPERANDS)}
-    FROM ${from} AND ${FORMULA.refilled(kind, OPERANDS)} - :total >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
-    ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
+    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${next}, ${FORMULA.ts(kind, OPERANDS)}
+    FROM ${from} AND ${passes(kind, OPERANDS)} FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
+    ON DUPLICATE KEY UPDATE \`used\` = VALUES(\`used\`), \`ts\` = VALUES(\`ts\`)
     RETURNING ${shownState()} ${withClock ? `, ${CLOCK}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
 function takeMany(table: string, kind: FormulaKind, form: Form): string {
-  const from = `${LINES} STRAIGHT_JOIN ${table} AS t FORCE INDEX (PRIMARY) WHERE ${SAME_ROW}`;
+  const from = `${listOf(form.owesNothing ? OWN : ANY)} STRAIGHT_JOIN ${table} AS t FORCE INDEX (PRIMARY) WHERE ${SAME_ROW}`;
   return takeText(table, kind, from, form).replace(/:(\w+)/g, "i.`$1`");
 }
 
@@ -86,7 +97,7 @@ function takeOne(table: string, kind: FormulaKind, form: Form) {
   const from = `${table} AS t WHERE t.\`name\` = :name AND t.\`key\` = :key AND t.\`shard\` = :shard`;
   const text = takeText(table, kind, from, form).replace(/:(\w+)/g, (_, name: string) => {
     names.push(name);
-    return NUMBERS.some((number) => number === name) ? "CAST(? AS DOUBLE)" : "?";
+    return ANY.some((number) => number === name) ? "CAST(? AS DOUBLE)" : "?";
   });
   return { text, params: (values: Record<string, unknown>) => names.map((name) => values[name]) };
 }
@@ -104,8 +115,9 @@ export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<St
       "fixed window": takeOne(table, "fixed window", form),
     },
   });
-  const texts = [false, true].map((skips) =>
-    [false, true].map((withClock) => takes({ withClock, skips })),
+  const bits = [false, true];
+  const texts = bits.map((skips) =>
+    bits.map((withClock) => bits.map((isOwn) => takes({ withClock, skips, owesNothing: isOwn }))),
   );
   /** By the monotonic clock. */
   let skipUntil = -Infinity;
@@ -115,21 +127,24 @@ export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<St
     // Measured and rejected: many rows always skip (-35 %, 3 processes, 100 rows).
     const skips = !mayWait || (lines.length > 1 && performance.now() < skipUntil);
     const learn = clock.due();
-    const { many, one } = texts[Number(skips)]![Number(learn !== undefined)]!;
+    const numbers = lines.map((line) => numbersOf(line, now));
+    const isOwn = numbers.every(owesNothing);
+    const { many, one } = texts[Number(skips)]![Number(learn !== undefined)]![Number(isOwn)]!;
     let text: string;
     let params: unknown[];
     if (lines.length > 1 || first === undefined) {
       text = many[sharedKind(lines) ?? "either"];
-      const values = lines.map((line) => {
-        const numbers = numbersOf(line, now);
-        return [...idValues(line.row), ...NUMBERS.map((name) => numbers[name])];
-      });
+      const names = isOwn ? OWN : ANY;
+      const values = lines.map(({ row }, i) => [
+        ...idValues(row),
+        ...names.map((name) => numbers[i]![name]),
+      ]);
       params = [JSON.stringify(values)];
     } else {
       const take = one[first.terms.config.kind];
       text = take.text;
       const [name, key, shard] = idValues(first.row);
-      params = take.params({ name, key, shard, ...numbersOf(first, now) });
+      params = take.params({ name, key, shard, ...numbers[0] });
     }
     try {
       const rows = await connection.query(text, params, isWanted);
@@ -145,11 +160,7 @@ export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<St
   };
 }
 
-function numbersOf(
-  { total, terms: { config, floor } }: TakeLine<PeriodicConfig>,
-  now: number,
-): Numbers {
-  const { kind, rate, period } = config;
-  const isWindow = Number(kind === "fixed window");
-  return { total, rate, period, capacity: capacityOf(config), floor, now, isWindow };
+function numbersOf({ total, terms }: TakeLine<PeriodicConfig>, now: number): Numbers {
+  const isWindow = Number(terms.config.kind === "fixed window");
+  return { ...termNumbers(terms), total, now, isWindow };
 }

@@ -5,11 +5,18 @@ import { shownText, storedText } from "./text.js";
 
 export function mysqlOverrides(tableName: TableName): OverrideStatements {
   const table = quotedTable(tableName, "`");
-  const read = `SELECT \`name\`, \`key\`, \`rule\`, \`until\`, \`setAt\` FROM ${table}`;
+  const columns = "`name`, `key`, `rule`, `until`, `setAt`";
+  const read = `SELECT ${columns} FROM ${table}`;
+  const inOrder = (limit: number) => `ORDER BY \`name\`, \`key\` LIMIT ${limit}`;
   return {
     read,
-    // It would lock the gap of a row that is missing, so it is not used for that.
-    readLocked: `${read} WHERE \`name\` = ? AND \`key\` = ? FOR UPDATE`,
+    readOf: `${read} WHERE \`name\` = ? AND \`key\` IN (?, '')`,
+    readFirst: (limit) => `${read} ${inOrder(limit)}`,
+    readAfter: (limit) =>
+      `${read} WHERE \`name\` > ? OR (\`name\` = ? AND \`key\` > ?) ${inOrder(limit)}`,
+    readChanges:
+      `${read} WHERE \`setAt\` >= CAST(? AS DOUBLE) UNION ALL ` +
+      `SELECT '', '', '', CAST(COUNT(*) AS DOUBLE), CAST(0 AS DOUBLE) FROM ${table}`,
     write:
       `INSERT INTO ${table} (\`name\`, \`key\`, \`rule\`, \`until\`, \`setAt\`) ` +
       "VALUES (?, ?, ?, CAST(? AS DOUBLE), CAST(? AS DOUBLE)) ON DUPLICATE KEY UPDATE " +

@@ -1,9 +1,9 @@
 /** What reads the table on MySQL and MariaDB. */
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import { rowKey, type RowId } from "../../store.js";
 import type { Statements } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
-import { rowIdOf, statesOf } from "../sql.js";
+import { rowIdOf, rowsFound, statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import type { MysqlEngine } from "./engines.js";
 import { type SeenRows, waitingBriefly } from "./locks.js";
@@ -31,7 +31,7 @@ export type ReadRows = (
   rows: readonly RowId[],
   locking: "" | "FOR UPDATE" | "FOR UPDATE NOWAIT" | "FOR UPDATE SKIP LOCKED",
   prefix?: string,
-) => Promise<Map<string, RateLimitState>>;
+) => Promise<Map<string, Row>>;
 
 /**
  * STRAIGHT_JOIN makes the list the outer table. LEFT JOIN does, too. With the clock, a row that does
@@ -93,7 +93,7 @@ function createLockExisting(
   const foundRows = `(SELECT i.\`name\`, i.\`key\`, i.\`shard\` FROM ${IDS} STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW}) AS i`;
   return async (connection, rows) => {
     const expected = rows.filter(seen.has);
-    let states: Map<string, RateLimitState> = new Map();
+    let states: Map<string, Row> = new Map();
     if (expected.length < rows.length) {
       const learn = clock.due();
       const found = await connection.query(
@@ -115,8 +115,17 @@ function createLockExisting(
 }
 
 /** @param table quoted. */
-export function mysqlLookUps(table: string): Pick<Statements, "list" | "nextName"> {
+export function mysqlLookUps(table: string): Pick<Statements, "list" | "earliest" | "nextName"> {
   return {
+    async earliest(connection, name, prefix, count) {
+      const rows = await connection.query(
+        `SELECT ${SHOWN} FROM ${byPrimary(table)} WHERE t.\`name\` = ? AND t.\`key\` BETWEEN ? AND ? ` +
+          `ORDER BY t.\`ts\`, t.\`key\` LIMIT ${count}`,
+        [storedText(name), ...boundsOf(prefix)],
+      );
+      return rowsFound(shownRows(rows));
+    },
+
     async list(connection, name, after, count, prefix) {
       // A comparison of two pairs would read all rows of the name.
       const behind = after === undefined ? "" : "AND `key` >= ? AND (`key` > ? OR `shard` > ?)";

@@ -46,7 +46,6 @@ export const CLOCK =
   `AS ${CLOCK_COLUMN}`;
 
 export const FORMULA = createFormula({
-  least: "LEAST",
   greatest: "GREATEST",
   zero: "0",
   floor: (quotient) => `FLOOR(${quotient})`,
@@ -54,7 +53,7 @@ export const FORMULA = createFormula({
 
 export const ID = "`name`, `key`, `shard`";
 /** The columns of the table. They are named everywhere, because some clients refuse `*`. */
-export const STATE = `${ID}, \`value\`, \`ts\``;
+export const STATE = `${ID}, \`used\`, \`ts\``;
 
 /**
  * The columns of a result. The numbers are texts that have all of their digits: `mysql2` misreads
@@ -63,7 +62,7 @@ export const STATE = `${ID}, \`value\`, \`ts\``;
 export const shownState = (prefix = ""): string =>
   [
     ...["`name`", "`key`", "`shard`"].map((column) => prefix + column),
-    ...["`value`", "`ts`"].map((column) => `CAST(${prefix}${column} AS CHAR) AS ${column}`),
+    ...["`used`", "`ts`"].map((column) => `CAST(${prefix}${column} AS CHAR) AS ${column}`),
   ].join(", ");
 
 export const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";

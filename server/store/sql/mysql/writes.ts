@@ -15,11 +15,11 @@ import { type SeenRows, waitingBriefly } from "./locks.js";
 import type { ReadRows } from "./reads.js";
 import { byPrimary, ID, ID_COLUMNS, idValues, jsonTable, SAME_ROW, STATE } from "./text.js";
 
-const STATE_COLUMNS = [...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"];
+const STATE_COLUMNS = [...ID_COLUMNS, "`used` DOUBLE", "`ts` DOUBLE"];
 const STATES = jsonTable(STATE_COLUMNS);
-const CHANGES = jsonTable([...STATE_COLUMNS, "`wasValue` DOUBLE", "`wasTs` DOUBLE"]);
+const CHANGES = jsonTable([...STATE_COLUMNS, "`wasUsed` DOUBLE", "`wasTs` DOUBLE"]);
 
-const GUARD = "WHERE t.`value` = ? AND t.`ts` = ?";
+const GUARD = "WHERE t.`used` = ? AND t.`ts` = ?";
 
 /** @param table quoted. */
 export function mysqlWrites(
@@ -34,8 +34,8 @@ export function mysqlWrites(
       const { row, was, next } = groups[0]!.writes[0]!;
       if (groups.length === 1 && groups[0]!.writes.length === 1) {
         const found = await connection.execute(
-          `UPDATE ${free} SET t.\`value\` = ?, t.\`ts\` = ? ${GUARD}`,
-          [...idValues(row), next!.value, next!.ts, was!.value, was!.ts],
+          `UPDATE ${free} SET t.\`used\` = ?, t.\`ts\` = ? ${GUARD}`,
+          [...idValues(row), next!.used, next!.ts, was!.used, was!.ts],
         );
         return new Set(found > 0 ? [rowKey(row)] : []);
       }
@@ -62,7 +62,7 @@ export function mysqlWrites(
       const run = async (tx: SqlConnection) => {
         const removed = new Set<string>();
         for (const { row, was } of writes.toSorted((a, b) => compareLockOrder(a.row, b.row))) {
-          const params = [...idValues(row), was!.value, was!.ts];
+          const params = [...idValues(row), was!.used, was!.ts];
           const found = await tx.execute(`DELETE t FROM ${free} ${GUARD}`, params);
           if (found === 0) continue;
           removed.add(rowKey(row));
@@ -99,16 +99,16 @@ async function updateLocked(
   const states = await readRows(connection, rows, "FOR UPDATE SKIP LOCKED");
   const isUnchanged = ({ row, was }: Write) => {
     const state = states.get(rowKey(row));
-    return state?.value === was!.value && state.ts === was!.ts;
+    return state?.used === was!.used && state.ts === was!.ts;
   };
   const won = groups.flatMap(({ writes: all }) => (all.every(isUnchanged) ? all : []));
-  const changes = won.filter(({ was, next }) => was!.value !== next!.value || was!.ts !== next!.ts);
+  const changes = won.filter(({ was, next }) => was!.used !== next!.used || was!.ts !== next!.ts);
   if (changes.length > 0) {
     // The guard is for clusters, in which another node can change a row in spite of its lock.
     const found = await connection.execute(
       `UPDATE ${CHANGES} STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW} ` +
-        "SET t.`value` = i.`value`, t.`ts` = i.`ts` " +
-        "WHERE t.`value` = i.`wasValue` AND t.`ts` = i.`wasTs`",
+        "SET t.`used` = i.`used`, t.`ts` = i.`ts` " +
+        "WHERE t.`used` = i.`wasUsed` AND t.`ts` = i.`wasTs`",
       [asJson(changes)],
     );
     if (found !== changes.length) throw new WriteConflictError();
@@ -146,9 +146,9 @@ function asJson(writes: readonly Write[]): string {
   return JSON.stringify(
     writes.map(({ row, next, was }) => [
       ...idValues(row),
-      String(next!.value),
+      String(next!.used),
       String(next!.ts),
-      ...(was === null ? [] : [String(was.value), String(was.ts)]),
+      ...(was === null ? [] : [String(was.used), String(was.ts)]),
     ]),
   );
 }

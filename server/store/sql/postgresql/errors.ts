@@ -14,8 +14,18 @@ const OUT_OF_RANGE: ReadonlySet<string> = new Set(["22003"]);
 const NOT_SUPPORTED: ReadonlySet<string> = new Set(["0A000"]);
 const DIVISION_BY_ZERO: ReadonlySet<string> = new Set(["22012"]);
 
+/**
+ * A prepared statement that is not there, or is there already, as behind a pooler; and one whose plan
+ * does not fit its table any more. The last code has other meanings, too.
+ */
+const UNPREPARED: ReadonlySet<string> = new Set(["26000", "42P05", ...NOT_SUPPORTED]);
+
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CONFLICTS);
+}
+
+export function isUnprepared(error: unknown): boolean {
+  return hasCode(error, UNPREPARED);
 }
 
 export function isReadOnly(error: unknown): boolean {

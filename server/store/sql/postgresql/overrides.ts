@@ -9,10 +9,22 @@ export function postgresqlOverrides(
   version: string | undefined,
 ): OverrideStatements {
   const table = quotedTable(tableName);
-  const showsBits = version !== undefined && postgresqlEngine(version).showsBits;
+  const engine = version === undefined ? undefined : postgresqlEngine(version);
+  const { showsBits = false } = engine ?? {};
   const numbers = showsBits ? shownBits('"until"', '"setAt"') : `"until", "setAt"`;
+  const read = `SELECT "name", "key", "rule", ${numbers} FROM `;
+  const inOrder = (limit: number) => `ORDER BY "name", "key" LIMIT ${limit}`;
   return {
-    read: `SELECT "name", "key", "rule", ${numbers} FROM ${table}`,
+    read: read + table,
+    readOf: `${read}${table} WHERE "name" = $1::text AND "key" IN ($2::text, '')`,
+    readFirst: (limit) => `${read}${table} ${inOrder(limit)}`,
+    readAfter: (limit) =>
+      `${read}${table} WHERE "name" > $1::text OR ("name" = $2::text AND "key" > $3::text) ` +
+      inOrder(limit),
+    readChanges:
+      `${read}(SELECT "name", "key", "rule", "until", "setAt" FROM ${table} ` +
+      `WHERE "setAt" >= $1::text::float8 UNION ALL ` +
+      `SELECT '', '', '', count(*)::float8, 0::float8 FROM ${table}) AS changed`,
     write:
       `INSERT INTO ${table} ("name", "key", "rule", "until", "setAt") ` +
       "VALUES ($1::text, $2::text, $3::text, $4::text::float8, $5::text::float8) " +
@@ -22,8 +34,9 @@ export function postgresqlOverrides(
     removeEnded: `DELETE FROM ${table} WHERE "until" <= $1::text::float8`,
     id: (name, key) => [name, key],
     row({ name, key, rule, state, until, setAt }) {
-      const { value, ts } = shownState({ state, value: until, ts: setAt });
-      return { name: String(name), key: String(key), rule: String(rule), until: value, setAt: ts };
+      const bits = shownState({ state, used: until, ts: setAt });
+      const id = { name: String(name), key: String(key) };
+      return { ...id, rule: String(rule), until: bits.used, setAt: bits.ts };
     },
   };
 }

@@ -41,7 +41,7 @@ export const postgresql: Dialect = {
     return {
       waitingOutdatesSnapshot: engine.hasWeakLocks,
       read: postgresqlRead(table, clock, engine),
-      ...postgresqlLookUps(table),
+      ...postgresqlLookUps(table, engine),
       ...postgresqlWrites(table, engine),
       canUpsert: false,
       ...postgresqlTake(table, clock, shownColumns(engine)),

@@ -2,7 +2,7 @@
 import { rowKey } from "../../store.js";
 import type { Connection, Locking } from "../connection.js";
 import type { Statements } from "../dialect.js";
-import { rowIdOf, statesOf } from "../sql.js";
+import { rowIdOf, rowsFound, statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import type { PostgresqlEngine } from "./engines.js";
 import {
@@ -93,9 +93,24 @@ export function postgresqlRead(
   };
 }
 
+/** A pattern for LIKE, with "!" before what it would not take literally. */
+const beginning = (prefix: string): string => prefix.replaceAll(/[!%_]/g, "!$&") + "%";
+
 /** @param table quoted. */
-export function postgresqlLookUps(table: string): Pick<Statements, "list" | "nextName"> {
+export function postgresqlLookUps(
+  table: string,
+  engine: PostgresqlEngine,
+): Pick<Statements, "list" | "earliest" | "nextName"> {
   return {
+    async earliest(connection, name, prefix, count) {
+      const rows = await connection.query(
+        `SELECT ${of("t", ID)}, ${shownColumns(engine)} FROM ${table} AS t
+         WHERE t."name" = $1 AND t."key" LIKE $2 ESCAPE '!' ORDER BY t."ts", t."key" LIMIT $3`,
+        [name, beginning(prefix), count],
+      );
+      return rowsFound(rows, shownState);
+    },
+
     async list(connection, name, after, count, prefix) {
       if (prefix !== undefined) {
         // It does not depend on the order of a collation. Under "C", the index finds the rows.
@@ -103,12 +118,7 @@ export function postgresqlLookUps(table: string): Pick<Statements, "list" | "nex
         const rows = await connection.query(
           `SELECT ${ID} FROM ${table} WHERE "name" = $1 AND "key" LIKE $2 ESCAPE '!' ${behind}
            ORDER BY ${ID} LIMIT $3`,
-          [
-            name,
-            prefix.replaceAll(/[!%_]/g, "!$&") + "%",
-            count,
-            ...(after ? [after.key, after.shard] : []),
-          ],
+          [name, beginning(prefix), count, ...(after ? [after.key, after.shard] : [])],
         );
         return rows.map(rowIdOf);
       }

@@ -2,19 +2,23 @@
  * The plain take of many rows with terms of their own, on PostgreSQL. What follows `ON CONFLICT` sees
  * only the columns of the table, so each row looks its terms up by its name and key.
  */
-import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
+import type { PeriodicConfig } from "../../../../core/config.js";
 import type { TakeLine } from "../../row-access.js";
-import { distinctTerms } from "../../take-terms.js";
-import type { Operands } from "../formula.js";
+import { distinctTerms, termNumbers } from "../../take-terms.js";
+import type { AnyTakeOperands } from "../formula.js";
 import { FORMULA, ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./text.js";
 
 /** Over a row `t` and its terms `c`. */
-const OPERANDS: Operands = {
-  value: () => `t."value"`,
+const OPERANDS: AnyTakeOperands = {
+  used: () => `t."used"`,
   ts: () => `t."ts"`,
   rate: () => "c.rate",
   period: () => "c.period",
   capacity: () => "c.capacity",
+  own: () => "c.own",
+  most: () => "c.most",
+  least: () => "c.least",
+  total: () => "c.total",
   now: () => "$6",
   isWindow: () => "c.is_window = 1",
 };
@@ -26,7 +30,8 @@ const OPERANDS: Operands = {
 const TERMS = `(
   SELECT l.total, ($10::int[])[l.place] AS is_window, ($11::float8[])[l.place] AS rate,
     ($12::float8[])[l.place] AS period, ($13::float8[])[l.place] AS capacity,
-    ($14::float8[])[l.place] AS floor
+    ($14::float8[])[l.place] AS own, ($15::float8[])[l.place] AS most,
+    ($16::float8[])[l.place] AS least
   FROM (
     SELECT ($8::float8[])[n.line] AS total, ($9::int[])[n.line] AS place FROM (
       SELECT ($7::jsonb -> excluded."name" ->> (excluded."shard"::text || ' ' || excluded."key"))::int
@@ -40,19 +45,21 @@ const TERMS = `(
  * @param columns of the result.
  */
 export function takeEachText(table: string, columns: string): string {
-  const left = `${FORMULA.held("either", OPERANDS)} - c.total`;
-  const refilled = FORMULA.refilled("either", OPERANDS);
+  const { takeAny } = FORMULA;
+  const taken = `SELECT ${takeAny.after("either", OPERANDS)} AS after, ${FORMULA.ts("either", OPERANDS)} AS ts,
+        c.own, c.capacity FROM ${TERMS} OFFSET 0`;
   return `INSERT INTO ${table} AS t (${STATE})
     SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''
-    ON CONFLICT (${ID}) DO UPDATE SET ("value", "ts") = (
-      SELECT ${left}, ${FORMULA.ts("either", OPERANDS)} FROM ${TERMS}
+    ON CONFLICT (${ID}) DO UPDATE SET ("used", "ts") = (
+      SELECT ${FORMULA.written(() => "c.after", OPERANDS)}, c.ts FROM (${taken}) AS c
     )
-    WHERE (SELECT ${refilled} - c.total >= c.floor FROM ${TERMS})
+    WHERE (SELECT ${takeAny.passes("either", OPERANDS)} FROM ${TERMS})
     RETURNING ${of("t", ID)}, ${columns}`;
 }
 
 export function takeEachParams(lines: readonly TakeLine<PeriodicConfig>[], now: number): unknown[] {
   const { terms, places } = distinctTerms(lines);
+  const numbers = terms.map(termNumbers);
   const lineOf: Record<string, Record<string, number>> = Object.create(null);
   for (const [i, { row }] of lines.entries()) {
     const ofName = (lineOf[row.name] ??= Object.create(null));
@@ -61,16 +68,18 @@ export function takeEachParams(lines: readonly TakeLine<PeriodicConfig>[], now: 
   }
   return [
     ...idParams(lines.map(({ row }) => row)),
-    lines.map(({ fresh }) => fresh.value),
+    lines.map(({ fresh }) => fresh.used),
     lines.map(({ fresh }) => fresh.ts),
     now,
     JSON.stringify(lineOf),
     lines.map(({ total }) => total),
     places.map((place) => place + 1),
     terms.map(({ config }) => Number(config.kind === "fixed window")),
-    terms.map(({ config }) => config.rate),
-    terms.map(({ config }) => config.period),
-    terms.map(({ config }) => capacityOf(config)),
-    terms.map(({ floor }) => floor),
+    numbers.map(({ rate }) => rate),
+    numbers.map(({ period }) => period),
+    numbers.map(({ capacity }) => capacity),
+    numbers.map(({ own }) => own),
+    numbers.map(({ most }) => most),
+    numbers.map(({ least }) => least),
   ];
 }

@@ -2,12 +2,12 @@
  * The plain take on PostgreSQL. It queues on the lock of each row: `ON CONFLICT DO UPDATE` evaluates
  * its condition on the newest version of the row, with the lock held.
  */
-import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
+import type { PeriodicConfig } from "../../../../core/config.js";
 import type { TakeLine } from "../../row-access.js";
 import { rowKey } from "../../store.js";
-import { sharedTerms } from "../../take-terms.js";
+import { owesNothing, sharedTerms, type TermNumbers, termNumbers } from "../../take-terms.js";
 import type { Statements } from "../dialect.js";
-import type { Operands } from "../formula.js";
+import type { AnyTakeOperands } from "../formula.js";
 import { statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import { isOutOfRange } from "./errors.js";
@@ -25,17 +25,45 @@ import {
   STATE,
 } from "./text.js";
 
-/** The operands over a row `t`. Without casts, which would be a tenth of the time for planning. */
-const OPERANDS: Operands = {
-  value: () => `t."value"`,
-  ts: () => `t."ts"`,
-  rate: () => "$6",
-  period: () => "$7",
-  capacity: () => "$8",
-  now: () => "$10",
-};
+/** What the text of a statement depends on. */
+interface Form {
+  kind: PeriodicConfig["kind"];
+  /** Whether its takes owe nothing. */
+  isOwn: boolean;
+  /** Whether it takes one line. The row to insert is then made of parameters. */
+  isOne: boolean;
+}
 
-interface Takes extends Record<PeriodicConfig["kind"], TakeTexts> {
+/**
+ * The operands over a row `t`. Without casts, which would be a tenth of the time for planning.
+ *
+ * Where nothing is owed, the row to insert says the total as used, because a missing row has used
+ * nothing. Of a token bucket, its `ts` is the time.
+ */
+function operandsOf({ kind, isOwn, isOne }: Form): AnyTakeOperands {
+  const [used, ts] = isOne ? ["$4", "$5"] : [`excluded."used"`, `excluded."ts"`];
+  const anyTotal = isOne ? "$13" : TOTAL;
+  return {
+    used: () => `t."used"`,
+    ts: () => `t."ts"`,
+    rate: () => "$6",
+    period: () => "$7",
+    most: () => "$8",
+    now: () => (isOwn && kind === "token bucket" ? ts : "$9"),
+    total: () => (isOwn ? used : anyTotal),
+    // A take that owes nothing does not need these.
+    capacity: () => "$10",
+    own: () => "$11",
+    least: () => "$12",
+  };
+}
+
+/** Of many lines, where the row to insert may be a debt. */
+const TOTAL = `CASE WHEN excluded."used" < 0 THEN $10 - excluded."used" ELSE excluded."used" END`;
+
+interface Takes {
+  own: Record<PeriodicConfig["kind"], TakeTexts>;
+  any: Record<PeriodicConfig["kind"], TakeTexts>;
   /** For many lines with terms of their own. */
   each: string;
 }
@@ -50,39 +78,43 @@ interface TakeTexts {
   oneBounded: string;
   /** For many lines. The total of each line is computed from the row that it would insert. */
   many: string;
-  /** For many lines, if a total cannot be computed that way without a rounding error. */
-  manyWithTotals: string;
 }
 
-function takeTexts(table: string, kind: PeriodicConfig["kind"], shown: string): TakeTexts {
-  const held = FORMULA.held(kind, OPERANDS);
-  const refilled = FORMULA.refilled(kind, OPERANDS);
-  const ts = FORMULA.ts(kind, OPERANDS);
-  const text = (
-    source: string,
-    total: string,
-    columns: string,
-  ) => `INSERT INTO ${table} AS t (${STATE}) ${source}
-    ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
-    WHERE ${refilled} - ${total} >= $9
+function takeTexts(
+  table: string,
+  kind: PeriodicConfig["kind"],
+  isOwn: boolean,
+  shown: string,
+): TakeTexts {
+  const text = (source: string, isOne: boolean, columns: string) => {
+    const operands = operandsOf({ kind, isOwn, isOne });
+    const { after, passes } = isOwn ? FORMULA.takeOwn : FORMULA.takeAny;
+    const afterwards = () => after(kind, operands);
+    const next = isOwn ? afterwards() : FORMULA.written(afterwards, operands);
+    return `INSERT INTO ${table} AS t (${STATE}) ${source}
+    ON CONFLICT (${ID}) DO UPDATE SET "used" = ${next}, "ts" = ${FORMULA.ts(kind, operands)}
+    WHERE ${passes(kind, operands)}
     RETURNING ${columns}`;
-  const idAndState = `${of("t", ID)}, ${shown}`;
+  };
   const lists = `SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''`;
   return {
-    one: text("VALUES ($1, $2, $3, $4, $5)", "$11", shown),
+    one: text("VALUES ($1, $2, $3, $4, $5)", true, shown),
     // Appends an empty string to the name, in order to evaluate the bound of the wait.
-    oneBounded: text(
-      `VALUES ($1 || left(${patience(LOCK_WAIT)}, 0), $2, $3, $4, $5)`,
-      "$11",
-      shown,
-    ),
-    many: text(lists, `($8 - excluded."value")`, idAndState),
-    manyWithTotals: text(
-      lists,
-      `($11::jsonb -> excluded."name" ->> (excluded."shard"::text || ' ' || excluded."key"))::float8`,
-      idAndState,
-    ),
+    oneBounded: text(`VALUES ($1 || left(${patience(LOCK_WAIT)}, 0), $2, $3, $4, $5)`, true, shown),
+    many: text(lists, false, `${of("t", ID)}, ${shown}`),
   };
+}
+
+/** The parameters of terms, from the sixth on. */
+function termParams(
+  kind: PeriodicConfig["kind"],
+  isOwn: boolean,
+  { rate, period, most, capacity, own, least }: TermNumbers,
+  now: number,
+): number[] {
+  const params = [rate, period, most];
+  if (isOwn) return kind === "fixed window" ? [...params, now] : params;
+  return [...params, now, capacity, own, least];
 }
 
 /**
@@ -94,9 +126,13 @@ export function postgresqlTake(
   clock: DatabaseClock,
   shown: string,
 ): Required<Pick<Statements, "take" | "takeOne">> {
+  const ofForm = (isOwn: boolean, columns: string) => ({
+    "token bucket": takeTexts(table, "token bucket", isOwn, columns),
+    "fixed window": takeTexts(table, "fixed window", isOwn, columns),
+  });
   const takes = (columns: string): Takes => ({
-    "token bucket": takeTexts(table, "token bucket", columns),
-    "fixed window": takeTexts(table, "fixed window", columns),
+    own: ofForm(true, columns),
+    any: ofForm(false, columns),
     each: takeEachText(table, columns),
   });
   const texts = [takes(shown), takes(`${shown}, ${CLOCK}`)] as const;
@@ -106,10 +142,13 @@ export function postgresqlTake(
     { now, mayWait, isWanted },
   ) => {
     const learn = clock.due();
-    const { kind, rate, period } = terms.config;
-    const { one, oneBounded } = texts[learn === undefined ? 0 : 1][kind];
-    const state = [row.name, row.key, row.shard, fresh.value, fresh.ts];
-    const params = [...state, rate, period, capacityOf(terms.config), terms.floor, now, total];
+    const { kind } = terms.config;
+    const numbers = termNumbers(terms);
+    const isOwn = owesNothing(numbers) && fresh.used === total;
+    const { one, oneBounded } = texts[learn === undefined ? 0 : 1][isOwn ? "own" : "any"][kind];
+    const params: unknown[] = [row.name, row.key, row.shard, fresh.used, fresh.ts];
+    params.push(...termParams(kind, isOwn, numbers, now));
+    if (!isOwn) params.push(total);
     try {
       const found = await connection.query(mayWait ? one : oneBounded, params, isWanted);
       learn?.(found);
@@ -149,30 +188,25 @@ function takeMany(
   now: number,
 ): { text: string; params: unknown[] } {
   const shared = sharedTerms(lines);
-  if (shared === undefined) return { text: takes.each, params: takeEachParams(lines, now) };
-  const { config, floor } = shared;
-  const { many, manyWithTotals } = takes[config.kind];
-  const capacity = capacityOf(config);
+  const numbers = shared && termNumbers(shared);
+  if (numbers === undefined || !lines.every((line) => isTotalShown(line, numbers))) {
+    return { text: takes.each, params: takeEachParams(lines, now) };
+  }
+  const { kind } = shared!.config;
+  const isOwn = owesNothing(numbers) && lines.every(({ total, fresh }) => fresh.used === total);
   const params = [
     ...idParams(lines.map(({ row }) => row)),
-    lines.map(({ fresh }) => fresh.value),
+    lines.map(({ fresh }) => fresh.used),
     lines.map(({ fresh }) => fresh.ts),
-    config.rate,
-    config.period,
-    capacity,
-    floor,
-    now,
+    ...termParams(kind, isOwn, numbers, now),
   ];
-  if (lines.every(({ total, fresh }) => capacity - fresh.value === total)) {
-    return { text: many, params };
-  }
-  const totals = new Map<string, Record<string, string>>();
-  for (const { row, total } of lines) {
-    const ofName = totals.get(row.name) ?? {};
-    // Sent as text, because PostgreSQL would turn a number into a decimal.
-    ofName[`${row.shard} ${row.key}`] = String(total);
-    totals.set(row.name, ofName);
-  }
-  params.push(JSON.stringify(Object.fromEntries(totals)));
-  return { text: manyWithTotals, params };
+  return { text: takes[isOwn ? "own" : "any"][kind].many, params };
+}
+
+/** Whether the total of a line can be computed from the row that it would insert. */
+function isTotalShown(
+  { total, fresh: { used } }: TakeLine<PeriodicConfig>,
+  { capacity }: TermNumbers,
+): boolean {
+  return total === (used < 0 ? capacity - used : used);
 }

@@ -1,5 +1,5 @@
 /** Pieces of SQL that the statements of PostgreSQL share. */
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import type { RowId } from "../../store.js";
 import type { SqlRow } from "../driver.js";
 import { createFormula } from "../formula.js";
@@ -19,12 +19,11 @@ export const patience = (ms: number) => `set_config('lock_timeout', '${ms}', tru
 
 export const ID = `"name", "key", "shard"`;
 /** The columns of the table. They are named everywhere, because some clients refuse `*`. */
-export const STATE = `${ID}, "value", "ts"`;
+export const STATE = `${ID}, "used", "ts"`;
 /** No double, because `extra_float_digits` can round one to a day. */
 export const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "${CLOCK_COLUMN}"`;
 
 export const FORMULA = createFormula({
-  least: "LEAST",
   greatest: "GREATEST",
   zero: "0",
   floor: (quotient) => `floor(${quotient})`,
@@ -41,22 +40,22 @@ export const of = (table: string, columns: string) =>
  */
 export const shownBits = (first: string, second: string) =>
   `encode(float8send(${first}) || float8send(${second}), 'hex') AS "state"`;
-const SHOWN_BITS = shownBits('t."value"', 't."ts"');
+const SHOWN_BITS = shownBits('t."used"', 't."ts"');
 
 /** The state of a row `t` in a result. */
 export function shownColumns({ showsBits }: PostgresqlEngine): string {
-  return showsBits ? SHOWN_BITS : `t."value", t."ts"`;
+  return showsBits ? SHOWN_BITS : `t."used", t."ts"`;
 }
 
 const bits = new DataView(new ArrayBuffer(16));
 
 /** The state in a row of a result, in either form. */
-export function shownState({ state, value, ts }: SqlRow): RateLimitState {
-  if (typeof state !== "string") return { value: Number(value), ts: Number(ts) };
+export function shownState({ state, used, ts }: SqlRow): Row {
+  if (typeof state !== "string") return { used: Number(used), ts: Number(ts) };
   for (let i = 0; i < 4; i++) {
     bits.setUint32(4 * i, Number.parseInt(state.slice(8 * i, 8 * i + 8), 16));
   }
-  return { value: bits.getFloat64(0), ts: bits.getFloat64(8) };
+  return { used: bits.getFloat64(0), ts: bits.getFloat64(8) };
 }
 
 export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;

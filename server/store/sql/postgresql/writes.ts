@@ -27,8 +27,8 @@ import {
 /** How long an insert may wait for another transaction's insert of the same row, ms. */
 const INSERT_WAIT = 50;
 
-const WAS = `${ID}, "wasValue", "wasTs"`;
-const NEXT = `${WAS}, "value", "ts", "group"`;
+const WAS = `${ID}, "wasUsed", "wasTs"`;
+const NEXT = `${WAS}, "used", "ts", "group"`;
 
 /** @param table quoted. */
 export function postgresqlWrites(
@@ -43,7 +43,7 @@ export function postgresqlWrites(
       const writes = groups.flatMap((group) => group.writes);
       if (writes.length === 1 && engine.isPostgresql) {
         const { row, was, next } = writes[0]!;
-        const states = [next!.value, next!.ts, was!.value, was!.ts];
+        const states = [next!.used, next!.ts, was!.used, was!.ts];
         const params = [row.name, row.key, row.shard, ...states];
         const found = await connection.query(fit(connection, texts.updateOne), params);
         return new Set(found.map(() => rowKey(row)));
@@ -51,7 +51,7 @@ export function postgresqlWrites(
       const isWhole = groups.length === writes.length;
       const params = [
         ...wasParams(writes),
-        writes.map(({ next }) => next!.value),
+        writes.map(({ next }) => next!.used),
         writes.map(({ next }) => next!.ts),
         groups.flatMap((group, index) => group.writes.map(() => index)),
       ];
@@ -64,7 +64,7 @@ export function postgresqlWrites(
       const sorted = [...writes].sort((a, b) => compareLockOrder(a.row, b.row));
       const params = [
         ...idParams(sorted.map(({ row }) => row)),
-        sorted.map(({ next }) => next!.value),
+        sorted.map(({ next }) => next!.used),
         sorted.map(({ next }) => next!.ts),
       ];
       const { lock, patience: waits } = connection.locking;
@@ -82,7 +82,7 @@ export function postgresqlWrites(
 
 /** @param isFoundByKey see `byKey`. */
 function writeTexts(table: string, isFoundByKey: string) {
-  const guard = `${SAME_ROW} AND ${isFoundByKey} AND ${FEW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
+  const guard = `${SAME_ROW} AND ${isFoundByKey} AND ${FEW} AND t."used" = i."wasUsed" AND t."ts" = i."wasTs"`;
   // LATERAL and LIMIT keep the planner to one look-up by the primary key per row. Measured and
   // rejected: a plain join, which hashes the whole table (twice as long, 256 of 10,000 rows).
   const lockSame = (
@@ -91,19 +91,19 @@ function writeTexts(table: string, isFoundByKey: string) {
     lock: "UPDATE" | "NO KEY UPDATE",
   ) => `SELECT ${of("i", columns)} FROM ${from} CROSS JOIN LATERAL (
       SELECT 1 FROM ${table} AS t
-      WHERE ${SAME_ROW} AND ${isFoundByKey} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
+      WHERE ${SAME_ROW} AND ${isFoundByKey} AND t."used" = i."wasUsed" AND t."ts" = i."wasTs"
       LIMIT 1 FOR ${lock} OF t SKIP LOCKED
     ) AS t`;
   const updateText = (
     inGroups: boolean,
   ) => `WITH i AS (SELECT ${of("i", NEXT)} FROM ${rowsFrom(NEXT)}), l AS MATERIALIZED (${lockSame(NEXT, "i", "NO KEY UPDATE")})
-    UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${guard}
+    UPDATE ${table} AS t SET "used" = i."used", "ts" = i."ts" FROM l AS i WHERE ${guard}
     ${inGroups ? `AND i."group" IN (${WHOLE_GROUPS})` : ""}
     RETURNING ${of("t", ID)}`;
-  const same = `${ONE_ROW} AND ${isFoundByKey} AND t."value" = $6 AND t."ts" = $7`;
+  const same = `${ONE_ROW} AND ${isFoundByKey} AND t."used" = $6 AND t."ts" = $7`;
   return {
     // Without lists, it costs three quarters for the server and the process.
-    updateOne: `UPDATE ${table} AS t SET "value" = $4, "ts" = $5 FROM (
+    updateOne: `UPDATE ${table} AS t SET "used" = $4, "ts" = $5 FROM (
       SELECT 1 FROM ${table} AS t WHERE ${same} LIMIT 1 FOR NO KEY UPDATE OF t SKIP LOCKED
     ) AS l WHERE ${same} RETURNING t."shard"`,
     update: updateText(false),
@@ -142,7 +142,7 @@ async function waitingLess<TResult>(
 function wasParams(writes: readonly Write[]): unknown[] {
   return [
     ...idParams(writes.map(({ row }) => row)),
-    writes.map(({ was }) => was!.value),
+    writes.map(({ was }) => was!.used),
     writes.map(({ was }) => was!.ts),
   ];
 }

@@ -33,6 +33,11 @@ export function isReadOnly(): boolean {
   return false;
 }
 
+/** SQLite prepares a statement anew by itself. */
+export function isUnprepared(): boolean {
+  return false;
+}
+
 export function isSetUp(error: unknown): boolean {
   return hasSetUpCode(error, (code) => SET_UP_NAMES.test(code) || isOneOf(code, SET_UP));
 }

@@ -4,8 +4,17 @@ import { quotedTable, type TableName } from "../sql.js";
 
 export function sqliteOverrides(tableName: TableName): OverrideStatements {
   const table = quotedTable(tableName);
+  const read = `SELECT "name", "key", "rule", "until", "setAt" FROM ${table}`;
+  const inOrder = (limit: number) => `ORDER BY "name", "key" LIMIT ${limit}`;
   return {
-    read: `SELECT "name", "key", "rule", "until", "setAt" FROM ${table}`,
+    read,
+    readOf: `${read} WHERE "name" = ? AND "key" IN (?, '')`,
+    readFirst: (limit) => `${read} ${inOrder(limit)}`,
+    readAfter: (limit) =>
+      `${read} WHERE "name" > ? OR ("name" = ? AND "key" > ?) ${inOrder(limit)}`,
+    readChanges:
+      `${read} WHERE "setAt" >= CAST(? AS REAL) UNION ALL ` +
+      `SELECT '', '', '', CAST(COUNT(*) AS REAL), CAST(0 AS REAL) FROM ${table}`,
     write:
       `INSERT INTO ${table} ("name", "key", "rule", "until", "setAt") ` +
       `VALUES (?, ?, ?, CAST(? AS REAL), CAST(? AS REAL)) ON CONFLICT ("name", "key") DO UPDATE SET ` +

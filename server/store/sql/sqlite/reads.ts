@@ -1,7 +1,7 @@
 /** What reads the table on SQLite. */
 import { firstWith } from "../../store.js";
 import type { Statements } from "../dialect.js";
-import { rowIdOf, statesOf } from "../sql.js";
+import { rowIdOf, rowsFound, statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import { CLOCK, ID, idValues } from "./text.js";
 
@@ -9,7 +9,7 @@ import { CLOCK, ID, idValues } from "./text.js";
 export function sqliteReads(
   table: string,
   clock: DatabaseClock,
-): Pick<Statements, "read" | "list" | "nextName"> {
+): Pick<Statements, "read" | "list" | "earliest" | "nextName"> {
   return {
     /** The rows are one JSON parameter, so the text of the statement is always the same. */
     async read(connection, rows) {
@@ -18,7 +18,7 @@ export function sqliteReads(
       // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
       // key. With the clock, a row that does not exist is a row of nulls.
       const found = await connection.query(
-        `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${learn ? `, ${CLOCK}` : ""}
+        `SELECT t.${ID.replaceAll(", ", ", t.")}, t."used", t."ts" ${learn ? `, ${CLOCK}` : ""}
            FROM json_each(?) AS i ${learn ? "LEFT" : "CROSS"} JOIN ${table} AS t
            ON t."name" = i."value" ->> 0
            AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
@@ -36,6 +36,16 @@ export function sqliteReads(
         [name, ...(after === undefined ? [] : [after.key, after.shard]), count],
       );
       return rows.map(rowIdOf).filter(({ key }) => key.startsWith(prefix ?? ""));
+    },
+
+    async earliest(connection, name, prefix, count) {
+      const rows = await connection.query(
+        `SELECT ${ID}, "used", "ts" FROM ${table}
+           WHERE "name" = ? AND "key" BETWEEN ? AND ? ORDER BY "ts", "key" LIMIT ?`,
+        // In the order of bytes, no key with this beginning comes after the last one.
+        [name, prefix, prefix + "\u{10FFFF}".repeat(192), count],
+      );
+      return rowsFound(rows);
     },
 
     async nextName(connection, after) {

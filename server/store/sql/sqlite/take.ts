@@ -1,44 +1,49 @@
 /** The plain take on SQLite: one statement reads the rows, decides, and writes. */
-import { capacityOf } from "../../../../core/config.js";
-import { distinctTerms, sharedKind } from "../../take-terms.js";
+import { distinctTerms, sharedKind, termNumbers } from "../../take-terms.js";
 import type { Statements } from "../dialect.js";
-import type { FormulaKind, Operands } from "../formula.js";
+import type { AnyTakeOperands, FormulaKind } from "../formula.js";
 import { statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import { CLOCK, FORMULA, ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./text.js";
 
 /** Over a row `t`, its terms `c`, and the time `n` of the take. */
-const OPERANDS: Operands = {
-  value: () => `t."value"`,
+const OPERANDS: AnyTakeOperands = {
+  used: () => `t."used"`,
   ts: () => `t."ts"`,
   rate: () => `c."rate"`,
   period: () => `c."period"`,
   capacity: () => `c."capacity"`,
+  own: () => `c."own"`,
+  most: () => `c."most"`,
+  least: () => `c."least"`,
+  total: () => `i."total"`,
   now: () => `n."now"`,
   isWindow: () => `c."isWindow"`,
 };
 
 /** The terms as numbers, if all rows share them: a list of them takes longer to read. */
-const SHARED = `VALUES (0, 0, ?, ?, ?, ?)`;
-const EACH = listOf(["id", "id", "number", "number", "number", "number"]);
+const SHARED = `VALUES (0, 0, ?, ?, ?, ?, ?, ?)`;
+const EACH = listOf(["id", "id", "number", "number", "number", "number", "number", "number"]);
+/** What a decision `d` writes to a row. */
+const NEXT = FORMULA.written(() => `"after"`, { own: () => `"own"`, capacity: () => `"capacity"` });
 
 function takeText(table: string, kind: FormulaKind, isShared: boolean, withClock: boolean): string {
   return `WITH ${SCALES}, n("now") AS (VALUES (?)),
-    c("place", "isWindow", "rate", "period", "capacity", "floor") AS MATERIALIZED (
+    c("place", "isWindow", "rate", "period", "capacity", "own", "most", "least") AS MATERIALIZED (
       ${isShared ? SHARED : EACH}
     ),
-    i(${ID}, "total", "freshValue", "freshTs", "place") AS (
+    i(${ID}, "total", "freshUsed", "freshTs", "place") AS (
       ${listOf(["id", "id", "id", "number", "number", "number", "id"])}
     ),
     d AS (
-      SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${FORMULA.held(kind, OPERANDS)} - i."total" AS "next", ${FORMULA.ts(kind, OPERANDS)} AS "nextTs", c."floor"
+      SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshUsed", i."freshTs", ${FORMULA.takeAny.after(kind, OPERANDS)} AS "after", ${FORMULA.ts(kind, OPERANDS)} AS "nextTs", c."capacity", c."own", c."most", t."used" AS "was"
       FROM i CROSS JOIN c ON c."place" = i."place" CROSS JOIN n LEFT JOIN ${table} AS t ON ${SAME_ROW}
     )
-    INSERT INTO ${table} (${ID}, "value", "ts")
-    SELECT ${ID}, coalesce("next", "freshValue"), coalesce("nextTs", "freshTs") FROM d
-    WHERE "next" IS NULL OR "next" >= "floor"
-    ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
-    RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK}` : ""}`;
+    INSERT INTO ${table} (${ID}, "used", "ts")
+    SELECT ${ID}, coalesce(${NEXT}, "freshUsed"), coalesce("nextTs", "freshTs") FROM d
+    WHERE "after" IS NULL OR ("was" <= "own" AND "after" <= "most")
+    ON CONFLICT (${ID}) DO UPDATE SET "used" = excluded."used", "ts" = excluded."ts"
+    RETURNING ${ID}, "used", "ts" ${withClock ? `, ${CLOCK}` : ""}`;
 }
 
 /** @param table quoted. */
@@ -56,15 +61,13 @@ export function sqliteTake(table: string, clock: DatabaseClock): NonNullable<Sta
     const isShared = terms.length === 1;
     const rows = lines.map(({ row, total, fresh }, i) => [
       ...idValues(row),
-      ...[total, fresh.value, fresh.ts].map(scaled),
+      ...[total, fresh.used, fresh.ts].map(scaled),
       places[i],
     ]);
-    const numbers = terms.map(({ config, floor }) => [
-      config.rate,
-      config.period,
-      capacityOf(config),
-      floor,
-    ]);
+    const numbers = terms.map((each) => {
+      const { rate, period, capacity, own, most, least } = termNumbers(each);
+      return [rate, period, capacity, own, most, least];
+    });
     const each = numbers.map((all, place) => {
       const isWindow = Number(terms[place]!.config.kind === "fixed window");
       return [place, isWindow, ...all.map(scaled)];

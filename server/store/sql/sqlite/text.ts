@@ -11,7 +11,6 @@ export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard"
 export const CLOCK = `(julianday('now') - 2440587.5) * 86400000.0 AS "${CLOCK_COLUMN}"`;
 
 export const FORMULA = createFormula({
-  least: "min",
   greatest: "max",
   // `max(0, …)` could be an integer, and then a quotient of two integers would be one, too.
   zero: "0.0",
@@ -70,7 +69,7 @@ export function upsertParam(groups: readonly (readonly Write[])[]): string {
   const rows = groups.flatMap((writes, group) =>
     writes.map(({ row, next, was }) => [
       ...idValues(row),
-      ...[next?.value, next?.ts, was?.value, was?.ts].map(scaled),
+      ...[next?.used, next?.ts, was?.used, was?.ts].map(scaled),
       group,
     ]),
   );
@@ -81,7 +80,7 @@ export function upsertParam(groups: readonly (readonly Write[])[]): string {
 export function removeParam(writes: readonly Write[]): string {
   const rows = writes.map(({ row, was }) => [
     ...idValues(row),
-    ...[was!.value, was!.ts].map(scaled),
+    ...[was!.used, was!.ts].map(scaled),
   ]);
   return JSON.stringify(rows);
 }

@@ -1,12 +1,11 @@
 /**
  * Several kinds of write on SQLite, all or nothing, for drivers without transactions. One statement
- * cannot both write and delete there. So the guarded write fills the rows that are to be deleted,
- * which is the same to every limit, and a second statement deletes them.
+ * cannot both write and delete there. So the guarded write says of the rows that are to be
+ * deleted that nothing is used, which is the same to every limit, and a second statement deletes them.
  *
  * On D1 both are one batch, which is a transaction. Without a batch, a full row is there for a
  * moment. It is still exact: if a call takes from that row first, the second statement leaves it.
  */
-import { FILLS_EVERY_ROW } from "../../plain-path.js";
 import type { Write } from "../../plan-writes.js";
 import type { Statements } from "../dialect.js";
 import { idsOf } from "../sql.js";
@@ -24,9 +23,7 @@ export function sqliteWriteAtOnce(
     // The `ts` stays, because the windows of a row follow from it.
     const filled = writes.map((write): Write => {
       const { row, was, next } = write;
-      return was !== null && next === null
-        ? { row, was, next: { value: FILLS_EVERY_ROW, ts: was.ts } }
-        : write;
+      return was !== null && next === null ? { row, was, next: { used: 0, ts: was.ts } } : write;
     });
     const full = filled
       .filter((write, i) => write !== writes[i])

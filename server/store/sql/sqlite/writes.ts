@@ -33,25 +33,25 @@ export function sqliteWrites(
   };
 }
 
-/** Writes the groups with all guards true, in one statement. A row without a value is only a guard. */
+/** Writes the groups with all guards true, in one statement. A row without a `used` is only a guard. */
 const upsertTextOf = (
   table: string,
-) => `WITH ${SCALES}, i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
+) => `WITH ${SCALES}, i(${ID}, "used", "ts", "wasUsed", "wasTs", "group") AS (
       ${listOf(["id", "id", "id", "number", "number", "number", "number", "id"])}
     ), lost AS (
       SELECT i."group" FROM i LEFT JOIN ${table} AS t ON ${SAME_ROW}
-      WHERE t."value" IS NOT i."wasValue" OR t."ts" IS NOT i."wasTs"
+      WHERE t."used" IS NOT i."wasUsed" OR t."ts" IS NOT i."wasTs"
     )
-    INSERT INTO ${table} (${ID}, "value", "ts")
-    SELECT ${ID}, "value", "ts" FROM i
-    WHERE "value" IS NOT NULL AND "group" NOT IN (SELECT "group" FROM lost)
-    ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
+    INSERT INTO ${table} (${ID}, "used", "ts")
+    SELECT ${ID}, "used", "ts" FROM i
+    WHERE "used" IS NOT NULL AND "group" NOT IN (SELECT "group" FROM lost)
+    ON CONFLICT (${ID}) DO UPDATE SET "used" = excluded."used", "ts" = excluded."ts"
     RETURNING ${ID}`;
 
-const removeTextOf = (table: string) => `WITH ${SCALES}, i(${ID}, "wasValue", "wasTs") AS (
+const removeTextOf = (table: string) => `WITH ${SCALES}, i(${ID}, "wasUsed", "wasTs") AS (
       ${listOf(["id", "id", "id", "number", "number"])}
     )
     DELETE FROM ${table} WHERE (${ID}) IN (
       SELECT t.${ID.replaceAll(", ", ", t.")} FROM i CROSS JOIN ${table} AS t ON ${SAME_ROW}
-      AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
+      AND t."used" = i."wasUsed" AND t."ts" = i."wasTs"
     ) RETURNING ${ID}`;

@@ -14,8 +14,8 @@ export interface TableShape {
 }
 
 export const LIMITS: TableShape = {
-  columns: ["name", "key", "shard", "value", "ts"],
-  doubles: ["value", "ts"],
+  columns: ["name", "key", "shard", "used", "ts"],
+  doubles: ["used", "ts"],
   key: ["name", "key", "shard"],
   of: "rate limits",
 };

@@ -2,7 +2,7 @@
  * The table of a store, and whether a statement may be sent to it: the table was checked, and the
  * database's clock is not in doubt. It is checked before its first use, and again after it was lost.
  */
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
 import type { RowId } from "../../store.js";
 import type { Connection } from "../connection.js";
@@ -65,7 +65,7 @@ export class CheckedTable {
   }
 
   /** Reads rows, also as the first statement of a transaction. */
-  async read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>> {
+  async read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, Row>> {
     if (!this.#known.isChecked) await this.#check(connection, false);
     return this.statements.read(connection, rows);
   }

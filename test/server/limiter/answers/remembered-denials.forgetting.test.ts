@@ -62,7 +62,7 @@ describe("a denial that is remembered", () => {
 
   it("is of one config: with another one, the store is asked, and then for the first one too", async () => {
     const { limiter } = createPair();
-    const config = { ...few, capacity: 50 };
+    const config = { ...few, capacity: 5 };
     await limiter.limit("few", { count: 10 });
     await limiter.limit("few");
     expect((await limiter.limit("few", { config })).ok).toBe(false);

@@ -39,7 +39,7 @@ const harms: [what: string, ddl: (provider: Provider) => string][] = [
   [
     "a column is missing",
     (of) =>
-      `ALTER TABLE ${q(of, "RateLimit")} RENAME COLUMN ${q(of, "value")} TO ${q(of, "tokens")}`,
+      `ALTER TABLE ${q(of, "RateLimit")} RENAME COLUMN ${q(of, "used")} TO ${q(of, "tokens")}`,
   ],
 ];
 

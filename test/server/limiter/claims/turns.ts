@@ -2,18 +2,20 @@
  * What claims on one draft have to come to: each of them is applied to the rows as the one before it
  * left them. There is no draft, no fork and no guard here. The arithmetic is that of `core`.
  */
-import { heldAt, type RateLimitState, shortestWait } from "../../../../core/calculate.js";
+import { shortestWait } from "../../../../core/calculate.js";
+import { heldAt } from "../../../../core/rows/reading.js";
 import { decideRateLimit, type RateLimitResult } from "../../../../core/decide.js";
 import { answerAgain, markerOf, wasCharged } from "../../../../core/rows/marker.js";
 import { decideShardPair } from "../../../../core/shards.js";
 import { sharesOf } from "../../../../core/shares.js";
 import { toleranceOf } from "../../../../core/config.js";
-import { struckState, withNextBlock } from "../../../../core/rows/strikes.js";
+import type { Row } from "../../../../core/rows/row.js";
+import { struckRow, withNextBlock } from "../../../../core/rows/strikes.js";
 import type { LimitRequest } from "../../../../server/limiter/limit-request.js";
 import type { Marker } from "../../../../server/limiter/markers.js";
 import { rowKey, type RowId } from "../../../../server/store/store.js";
 
-export type Rows = Map<string, RateLimitState | null>;
+export type Rows = Map<string, Row | null>;
 
 /** One limit of a program, and what is wanted of it. */
 export interface Wanted extends LimitRequest {
@@ -39,7 +41,7 @@ export function takeTokens(of: Rows, wanted: Wanted, now: number, closes = true)
   const { result, next } = decideRateLimit(of.get(first)!, config, now, count, reserve);
   if (next === undefined || (result.ok && count === 0)) return result;
   of.set(first, next);
-  if (!result.ok && counts) of.set(second, struckState(part, of.get(second), now, next, config));
+  if (!result.ok && counts) of.set(second, struckRow(part, of.get(second), now, next));
   return result;
 }
 
@@ -52,7 +54,8 @@ export function takeOnce(of: Rows, stored: Rows, wanted: Wanted, now: number): R
     return answerAgain(known, of.get(rowKey(rows[0]!)), limit.part, now);
   }
   const result = takeTokens(of, wanted, now);
-  if (result.ok && count > 0) of.set(rowKey(marker.row), markerOf(result, now));
+  if (result.ok && count > 0)
+    of.set(rowKey(marker.row), markerOf(of.get(rowKey(rows[0]!))!, limit.part, now));
   return result;
 }
 

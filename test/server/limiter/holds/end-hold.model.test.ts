@@ -24,7 +24,7 @@ describe.each(storesAndRedis)("random programs with holds on %s", (kind, open) =
         counts[event] = (counts[event] ?? 0) + count;
       }
     }
-    const ends = ["true", "settled", "released", "kept", "given back", "unknown"];
+    const ends = ["true", "settled", "released", "kept", "given back", "unknown", "not all named"];
     const events = ["limit false", "limitAll true", "limitFirst true", "prune", "forget"];
     const often = ["limit true", "limit false", "end true", "end unknown"];
     const expected = all < 300 ? often : [...ends.map((how) => `end ${how}`), ...events];

@@ -158,7 +158,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
     });
   });
 
-  it("of several limits end one by one", async () => {
+  it("of several limits are those of the limits that hold, and one of each bucket", async () => {
     await using at = await setUp();
     const items = [
       { name: "perMinute", key },
@@ -167,9 +167,9 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
     ] as const;
     const options = { once: "a", hold: keep } as const;
     expect(await at.limiter.limitAll(items, options)).toMatchObject({ ok: true });
-    await at.peer.settle("tokens", { key, once: "a" }, 10);
+    await at.peer.settle(["tokens", "quota"], { key, once: "a" }, 10);
     expect(await at.limiter.getValue("tokens", { key })).toMatchObject({ value: 90, held: 0 });
-    expect(await at.limiter.getValue("quota", { key })).toMatchObject({ value: 80, held: 20 });
+    expect(await at.limiter.getValue("quota", { key })).toMatchObject({ value: 90, held: 0 });
     expect(await at.limiter.getValue("perMinute", { key })).not.toHaveProperty("held");
     const twice = await at.limiter.limitAll(
       [
@@ -212,11 +212,50 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
     const other = await at.limiter.limit("quota", { ...call, once: "b" });
     await at.limiter.refund("quota", { key, count: 60, result: other });
     expect(await at.peer.getValue("quota", { key })).toMatchObject({ value: 90, held: 0 });
-    await at.peer.limit("quota", { ...call, once: "c" });
-    const repeated = await at.limiter.limit("quota", { ...call, once: "c" });
-    expect(repeated).toMatchObject({ repeated: true });
-    await at.limiter.settle(repeated, 5);
-    expect(await at.peer.getValue("quota", { key })).toMatchObject({ value: 85, held: 0 });
+  });
+
+  it("are not ended by a repeat of their call, whatever it has used", async () => {
+    await using at = await setUp();
+    await at.limiter.credit("credits", { key, count: 100 });
+    const call = { key, count: 60, once: "a", hold: keep } as const;
+    const names = ["tokens", "credits"] as const;
+    const paid = { key, count: 130, split: true, once: "b", hold: keep } as const;
+    const items = [
+      { name: "quota", key },
+      { name: "days", key, count: 70 },
+    ] as const;
+    const first = await at.limiter.limit("quota", call);
+    const all = await at.limiter.limitFirst(names, paid);
+    await at.limiter.limitAll(items, { once: "a", hold: keep });
+    const again = await at.peer.limit("quota", call);
+    const repeats = [
+      again,
+      await at.peer.acquire("quota", call),
+      await at.peer.limitFirst(names, paid),
+      ...(await at.peer.limitAll(items, { once: "a", hold: keep })).results,
+    ];
+    const states = async () => {
+      const of = ["quota", "tokens", "credits", "days"] as const;
+      const got = await Promise.all(of.map((name) => at.limiter.getValue(name, { key })));
+      return got.map(({ value, held }) => [value, held]);
+    };
+    const before = await states();
+    for (const repeat of repeats) {
+      expect(repeat).toMatchObject({ ok: true });
+      for (const actual of [0, 5, 200, undefined]) {
+        expect(await at.peer.settle(repeat, actual)).toEqual({ settled: false });
+      }
+    }
+    await at.peer.refund("quota", { key, count: 60, result: again });
+    expect(await states()).toEqual(before);
+    expect(await at.limiter.settle(first, 20)).toEqual({ settled: true });
+    expect(await at.limiter.settle(all, 50)).toEqual({ settled: true });
+    expect(await states()).toEqual([
+      [80, 0],
+      [50, 0],
+      [100, 0],
+      [30, 70],
+    ]);
   });
 
   it("are ended by prune, which leaves the others", async () => {
@@ -233,7 +272,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   it("are forgotten with their key", async () => {
     await using at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "a", hold: keep });
-    expect(await at.peer.forget(key)).toBe(4);
+    expect(await at.peer.forget(key)).toBe(5);
     expect(await at.limiter.settle("quota", { key, once: "a" }, 1)).toMatchObject({
       reason: "unknown",
     });

@@ -1,56 +1,48 @@
 /** Random programs with holds, run by two limiters on the same rows, and by the model beside them. */
 import { isDeepStrictEqual } from "node:util";
-import { initialState, refillBetween } from "../../../../core/calculate.js";
-import { changedRows } from "../../../../core/change-config.js";
+import { refillBetween } from "../../../../core/calculate.js";
+import { usedAt } from "../../../../core/rows/reading.js";
 import { type Bucket, capacityOf, toleranceOf } from "../../../../core/config.js";
 import { refundRateLimit } from "../../../../core/refund.js";
-import { bucketConfig } from "../../../../core/rows/credits.js";
 import { sharesOf } from "../../../../core/shares.js";
 import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
   DAY,
   type RateLimitError,
+  type RateLimitInputError,
   type RateLimitResult,
   type RateLimitStore,
 } from "../../../../server/index.js";
-import { copyOf, decide, type Ended, HoldsModel, type Terms } from "./holds-model.js";
+import {
+  configOf,
+  hasPlans,
+  LARGEST,
+  LIMITS,
+  type Name,
+  PAIRS,
+  PERIOD,
+  type Plan,
+  PLANS,
+  type Refilling,
+  STEP,
+} from "./holds-limits.js";
+import { copyOf, decide, type Ended, HoldsModel, type Terms, together } from "./holds-model.js";
 
-/** All sums of these are exact. */
-const STEP = 2 ** 12;
-const PERIOD = 16 * STEP;
-const bucket = (rate: number, more: object = {}) =>
-  ({ kind: "token bucket", rate, period: PERIOD, holds: true, ...more }) as const;
-const window = (rate: number, more: object = {}) =>
-  ({ kind: "fixed window", rate, period: PERIOD, start: 0, holds: true, ...more }) as const;
-const LIMITS = {
-  bucket: bucket(8),
-  small: bucket(4, { capacity: 8, maxReserved: 4 }),
-  window: window(8),
-  rollover: window(4, { capacity: 8, maxReserved: 2 }),
-  month: { ...window(8), period: "month" },
-  credits: { kind: "credits", holds: true },
-} as const;
-type Name = keyof typeof LIMITS;
-type Plan = Exclude<Name, "credits">;
-const PAIRS = [
-  ["bucket", "window"],
-  ["small", "bucket"],
-  ["window", "rollover"],
-  ["rollover", "small"],
-  ["month", "bucket"],
-] as const satisfies [Plan, Plan][];
-/** The rates that a change of plan can set. */
-const RATES: Partial<Record<Plan, readonly number[]>> = {
-  bucket: [16, 8, 12],
-  window: [8, 16, 12],
-};
 const IDS = ["a", "b|", "c\\"];
 const ONCE_FOR = 3 * PERIOD;
 const STEPS = 14;
 
 const open = (store: RateLimitStore, clock: () => number) =>
-  createRateLimiter({ store, clock, sleep, limits: LIMITS, onceFor: ONCE_FOR, logger: false });
+  createRateLimiter({
+    store,
+    clock,
+    sleep,
+    plans: PLANS,
+    limits: LIMITS,
+    onceFor: ONCE_FOR,
+    logger: false,
+  });
 /** Of a reservation that is repeated, `acquire` waits for what is left. */
 const sleep = async () => {};
 type Limiter = ReturnType<typeof open>;
@@ -66,6 +58,7 @@ interface Kept {
 }
 
 type Operations = Inside | Limiter;
+type Items = Parameters<Limiter["limitAll"]>[0];
 
 export class HoldsPrograms {
   /** How often each thing has happened, so that a test can tell that it has. */
@@ -76,7 +69,9 @@ export class HoldsPrograms {
   #kept: Kept[] = [];
   #key = "";
   #trace: unknown[][] = [];
-  #pair: readonly [Plan, Plan] = PAIRS[0];
+  #pair: readonly [Refilling, Refilling] = PAIRS[0];
+  /** That of the key. */
+  #plan: Plan = LARGEST;
   /** Tokens that `refund` added, of which no call is known. */
   #gifts = 0;
 
@@ -95,16 +90,17 @@ export class HoldsPrograms {
     this.#key = `${this.keys}|${program}\\`;
     this.#pair = this.#one(PAIRS);
     const names: Name[] = [...this.#pair, "credits"];
-    this.#models = new Map(names.map((name) => [name, modelOf(name)]));
+    this.#plan = this.#one(PLANS);
+    this.#models = new Map(names.map((name) => [name, modelOf(name, this.#plan)]));
     [this.#kept, this.#trace, this.#gifts] = [[], [], 0];
-    const isChanging = this.#pick(8) === 0 && this.#pair[0] in RATES;
+    const isChanging = this.#pick(4) === 0 && this.#pair.some(hasPlans);
     try {
       for (let step = 0; step < STEPS; step++) {
         this.#pass();
         const limiter = this.#one(this.#limiters);
-        if (isChanging && this.#pick(8) === 0) await this.#changePlan(limiter);
+        if (isChanging && this.#pick(8) === 0) this.#changePlan();
         else if (this.hasTransactions && this.#pick(10) === 0) await this.#transaction(limiter);
-        else if (this.#pick(20) === 0) await this.#tidy(limiter, isChanging);
+        else if (this.#pick(20) === 0) await this.#tidy(limiter);
         else await this.#step(limiter, limiter);
         await this.#compare(this.#one(this.#limiters), this.#one(names), false);
       }
@@ -146,7 +142,7 @@ export class HoldsPrograms {
     const count = this.#count();
     const call = { ...this.#of(name), count, ...this.#held() };
     const reserve = "maxReserved" in LIMITS[name] && this.#pick(3) === 0;
-    const expected = decide([model], now, call.once, () => takeOnce(model, now, call, reserve));
+    const expected = decide([model], now, call.once, (at) => takeOnce(model, at, call, reserve));
     const acquires = ops === limiter && !reserve && name !== "credits" && this.#pick(4) === 0;
     const got = acquires
       ? await limiter.acquire(name, { ...call, maxWait: 0 }).catch(denialOf)
@@ -176,18 +172,20 @@ export class HoldsPrograms {
         if (taken.ok && id !== undefined) models[i]!.note(id, now, count, options.hold);
         return taken;
       });
+      const taking = models.filter((_, i) => !known[i]);
+      if (id !== undefined) together(taking, id, false);
       return { ok: results.every(({ ok }) => ok), results };
     });
-    const { ok, results } = await ops.limitAll(items, options);
+    const { ok, results } = await ops.limitAll(items as Items, options);
     this.#same("limitAll", { items, ...options }, { ok, results }, expected);
   }
 
   async #limitFirst(ops: Operations): Promise<void> {
     const names = this.#one<readonly Name[]>([this.#pair, [this.#pair[0], "credits"]]);
-    const items = names.map((name) => ({ name, ...this.#of(name) }));
+    const items = names.map((name) => ({ name, key: this.#key }));
     const count = 1 + this.#pick(7);
     const split = this.#pick(2) === 0;
-    const options = this.#held();
+    const options = { plan: this.#plan, ...this.#held() };
     const now = this.#clock();
     const models = names.map((name) => this.#model(name));
     const expected = decide(models, now, options.once, () => {
@@ -206,6 +204,7 @@ export class HoldsPrograms {
         if (id !== undefined) models[i]!.note(id, now, share, options.hold);
         return [{ name: names[i], count: share }];
       });
+      if (id !== undefined) together(models, id, true);
       return shares === undefined ? { ok: false } : { ok: true, paid };
     });
     const got = await ops.limitFirst(items, { count, split, ...options });
@@ -221,27 +220,30 @@ export class HoldsPrograms {
   }
 
   /** By names, from whatever process. */
-  async #end(ops: Operations, all: readonly Name[]): Promise<void> {
-    // The limits of one call have one config.
-    const names = "config" in this.#of(all[0]!) ? all.slice(0, 1) : all;
+  async #end(ops: Operations, names: readonly Name[]): Promise<void> {
     const once = this.#one(IDS);
     const actual = this.#one([0, 1, 2.5, 4, 9, NaN, undefined, "release"]);
     const now = this.#clock();
     const models = names.map((name) => this.#model(name));
-    const expected = endAll(models, once, now, actual);
-    const of = { ...this.#of(names[0]!), once };
+    // Who ends a hold need not know the plan of the key.
+    const plan = this.#one<Plan | undefined>([this.#plan, undefined, LARGEST]);
+    const expected = this.#by(plan ?? LARGEST, () => endAll(models, once, now, actual));
+    const of = {
+      key: this.#key,
+      ...(plan !== undefined && names.some(hasPlans) && { plan }),
+      once,
+    };
     const given = names.length === 1 ? names[0]! : names;
-    const got =
-      actual === "release"
-        ? await ops.release(given, of)
-        : await ops.settle(given, of, actual as number);
+    const ending =
+      actual === "release" ? ops.release(given, of) : ops.settle(given, of, actual as number);
+    const got = await ending.catch(refusalOf);
     const ended = "settled" in got ? got.settled : got.released;
     const { count, value, reason } = got as { count?: number; value?: number; reason?: string };
     const shown = ended ? { ok: ended, count, value } : { ok: ended, reason };
     this.#same("end", { names, ...of, actual }, shown, expected);
   }
 
-  /** By what a call got. A result that is older than the hold of its id has nothing to end. */
+  /** By what a call got. That of a repeat ends nothing, nor does one that is older than the hold of its id. */
   async #endByResult(ops: Operations, limiter: Limiter): Promise<void> {
     // A result knows the config of its call, and no later one.
     const kept = this.#kept.find(
@@ -251,12 +253,12 @@ export class HoldsPrograms {
     const { result, name, id, at } = kept;
     const now = this.#clock();
     const model = this.#model(name);
-    const isOwn = result.repeated || model.ids.get(id)?.at === at;
+    const isOwn = !result.repeated && model.ids.get(id)?.at === at;
     const actual = this.#one([0, 1, 3, 9]);
     const isRefund = this.#pick(2) === 0;
     if (isRefund) {
       const held = model.holds.get(id)?.taken.count ?? 0;
-      if (isOwn && !result.repeated) model.end(id, now, Math.max(0, held - actual));
+      if (isOwn) model.end(id, now, Math.max(0, held - actual));
       await ops.refund(name, { ...this.#of(name), count: actual, result });
     } else {
       if (isOwn) model.end(id, now, actual);
@@ -285,7 +287,7 @@ export class HoldsPrograms {
     const model = this.#model(name);
     const before = model.value(now);
     if (name === "credits") {
-      model.row = { value: before + count, ts: Math.max(now, model.row?.ts ?? now) };
+      model.row = { used: before + count, ts: Math.max(now, model.row?.ts ?? now) };
       await ops.credit(name, { ...this.#of(name), count });
     } else {
       model.row = refundRateLimit([model.row], model.config, now, count).next[0] ?? model.row;
@@ -298,10 +300,13 @@ export class HoldsPrograms {
   async #check(ops: Operations, name: Name): Promise<void> {
     const count = this.#count();
     const once = this.#pick(3) === 0 ? this.#one(IDS) : undefined;
-    const copy = copyOf(this.#model(name));
+    const model = this.#model(name);
     const now = this.#clock();
     const call = { ...this.#of(name), count, ...(once !== undefined && { once }) };
-    const expected = decide([copy], now, call.once, () => takeOnce(copy, now, call, false));
+    const isDenied = !takeOnce(copyOf(model), now, call, false).ok;
+    if (isDenied) model.reclaim(now);
+    const copy = copyOf(model);
+    const expected = decide([copy], now, call.once, (at) => takeOnce(copy, at, call, false));
     this.#same("check", { name, ...call }, await ops.check(name, call), expected);
   }
 
@@ -332,39 +337,47 @@ export class HoldsPrograms {
     this.#count1(isUndone ? "undone" : "committed");
   }
 
-  async #tidy(limiter: Limiter, isChanging: boolean): Promise<void> {
+  async #tidy(limiter: Limiter): Promise<void> {
     if (this.#pick(2) === 0) {
-      for (const name of this.#models.keys()) this.#models.set(name, modelOf(name));
+      for (const name of this.#models.keys()) this.#models.set(name, modelOf(name, this.#plan));
       [this.#kept, this.#gifts] = [[], 0];
       await limiter.forget(this.#key);
       return this.#same("forget", {}, {}, {});
     }
-    // A row does not tell by which of several configs its tokens were taken, so holds of such limits stay.
-    const [changed] = this.#pair;
-    const plans = (RATES[changed] ?? []).map((rate) => ({ ...LIMITS[changed], rate }));
-    for (const [name, model] of this.#models) {
-      if (!isChanging || name !== changed) model.reclaim(this.#clock());
-    }
-    await limiter.prune(isChanging ? { alsoConfigs: { [changed]: plans } } : {});
+    // It knows no plan of a key.
+    this.#by(LARGEST, () => {
+      for (const model of this.#models.values()) model.reclaim(this.#clock());
+    });
+    await limiter.prune();
     this.#same("prune", {}, {}, {});
   }
 
-  async #changePlan(limiter: Limiter): Promise<void> {
-    const [name] = this.#pair;
-    const model = this.#model(name);
-    const to = { ...LIMITS[name], rate: this.#one(RATES[name]!) };
-    const now = this.#clock();
-    const [row] = changedRows([model.row], model.config, bucketConfig(to), now) ?? [model.row];
-    const { config: from } = this.#of(name);
-    [model.row, model.config] = [row!, bucketConfig(to)];
-    await limiter.changeConfig(name, { key: this.#key, from, to });
-    this.#same("changeConfig", { from, to }, {}, {});
+  /** No limiter is told: later calls have another plan. */
+  #changePlan(): void {
+    this.#plan = this.#one(PLANS);
+    this.#readBy(this.#plan);
+    this.#same("change of plan", { to: this.#plan }, {}, {});
+  }
+
+  /** What a call by a plan does, whatever the plan of the key is. */
+  #by<TResult>(plan: Plan, call: () => TResult): TResult {
+    this.#readBy(plan);
+    try {
+      return call();
+    } finally {
+      this.#readBy(this.#plan);
+    }
+  }
+
+  #readBy(plan: Plan): void {
+    for (const [name, model] of this.#models) model.config = configOf(name, plan);
   }
 
   /** What the limiter shows of a limit is what the model has. */
   async #compare(limiter: Limiter, name: Name, withHolds: boolean): Promise<void> {
     const now = this.#clock();
     const model = this.#model(name);
+    model.reclaim(now);
     const holds = [...model.holds].map(([once, { taken, then, until }]) => {
       return { once, count: taken.count, then, until };
     });
@@ -373,7 +386,7 @@ export class HoldsPrograms {
     this.#same("value", name, { value, held }, { value: model.value(now), held: sum });
     if (!withHolds) return;
     const byId = (a: { once: string }, b: { once: string }) => (a.once < b.once ? -1 : 1);
-    const got = await limiter.holds(name, this.#of(name));
+    const got = await limiter.holds(name, { key: this.#key });
     this.#same("holds", name, got.toSorted(byId), holds.toSorted(byId));
   }
 
@@ -390,12 +403,9 @@ export class HoldsPrograms {
     this.counts[event] = (this.counts[event] ?? 0) + 1;
   }
 
-  /** The key of a call, and its config if the plan is not that of the limit. */
+  /** The key of a call, and its plan where the limit has plans. */
   #of(name: Name) {
-    const { rate } = this.#model(name).config;
-    const own = LIMITS[name];
-    const isOwn = !("rate" in own) || own.rate === rate;
-    return { key: this.#key, ...(!isOwn && { config: { ...own, rate } }) };
+    return { key: this.#key, ...(hasPlans(name) && { plan: this.#plan }) };
   }
 
   /** An id, and how the tokens are held. */
@@ -430,31 +440,50 @@ function takeOnce(model: HoldsModel, now: number, call: Call, reserve: boolean) 
   return result;
 }
 
-/** What was not used comes back from the last limit. More than was held is charged to the first. */
+/** Of a hold of which some of the limits were not named. */
+function refusalOf(error: unknown) {
+  if ((error as RateLimitInputError).reason !== "name") throw error;
+  return { settled: false as const, reason: "not all named" };
+}
+
+/**
+ * Of shares, what was not used comes back from the last one, and what was used beyond them is charged to
+ * the first. All others are settled by the same count.
+ */
 function endAll(
   models: readonly HoldsModel[],
   id: string,
   now: number,
   actual: number | string | undefined,
 ): Ended {
-  const held = models.map(({ holds }) => {
-    const hold = holds.get(id);
+  const all = models.map(({ holds }) => holds.get(id));
+  const named = models.filter((model) => model.isKnown(id, now)).length;
+  const made = Math.max(0, ...all.map((hold) => hold?.made ?? 0));
+  if (named < made) return { ok: false, reason: "not all named" };
+  const held = all.map((hold) => {
     return hold === undefined || now >= hold.until ? 0 : hold.taken.count;
   });
-  const total = held.reduce((sum, count) => sum + count, 0);
-  const used = actual === "release" ? 0 : Number.isFinite(actual) ? (actual as number) : total;
-  let rest = used;
-  const shares = held.map((count) => {
+  const paid = held.map((count, i) => (all[i]?.isShare ? count : 0));
+  const total = paid.reduce((sum, count) => sum + count, 0);
+  const usedOf = (most: number) =>
+    actual === "release" ? 0 : Number.isFinite(actual) ? (actual as number) : most;
+  let rest = usedOf(total);
+  const shares = paid.map((count) => {
     const share = Math.min(count, rest);
     rest -= share;
     return share;
   });
-  const first = held.findIndex((count) => count > 0);
+  const first = paid.findIndex((count) => count > 0);
   if (first >= 0) shares[first]! += rest;
   // From the last one, as far as the order matters.
-  const ended = models.map((model, i) => model.end(id, now, shares[i]!));
-  const done = ended.filter(({ ok }) => ok) as (Ended & { ok: true })[];
-  if (done.length > 0) return { ok: true, count: total, value: done[0]!.value };
+  const ended = models.map((model, i) =>
+    model.end(id, now, paid[i]! > 0 ? shares[i]! : usedOf(held[i]!)),
+  );
+  const done = ended.findIndex(({ ok }) => ok);
+  if (done >= 0) {
+    const { value } = ended[done] as Ended & { ok: true };
+    return { ok: true, count: paid[done]! > 0 ? total : held[done]!, value };
+  }
   const reasons = ended.map((each) => (each as { reason: string }).reason);
   return { ok: false, reason: reasons.find((reason) => reason !== "unknown") ?? "unknown" };
 }
@@ -465,7 +494,7 @@ function endAll(
  * @param gifts tokens that came from elsewhere.
  */
 function checkBound({ config, takings }: HoldsModel, gifts: number): void {
-  const start = (at: number) => initialState(config, at).ts;
+  const start = (at: number) => usedAt(null, config, at).ts;
   const most = config.rate === 0 ? 0 : capacityOf(config) + (config.maxReserved ?? 0);
   for (const [i, { at }] of takings.entries()) {
     let used = 0;
@@ -478,8 +507,8 @@ function checkBound({ config, takings }: HoldsModel, gifts: number): void {
   }
 }
 
-function modelOf(name: Name): HoldsModel {
-  return new HoldsModel(bucketConfig(LIMITS[name]), ONCE_FOR);
+function modelOf(name: Name, plan: Plan): HoldsModel {
+  return new HoldsModel(configOf(name, plan), ONCE_FOR);
 }
 
 /** Of a repeated call, what it says of the first one is left to the tests of `once`. */

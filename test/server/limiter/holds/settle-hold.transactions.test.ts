@@ -69,7 +69,7 @@ describe.each(stores)("holds on %s", (_, open) => {
         throw new Error("undone");
       });
       await expect(undone).rejects.toThrow("undone");
-      expect(await at.peer.getValue("quota", { key })).toMatchObject({ value: 40, held: 60 });
+      expect(await at.peer.holds("quota", { key })).toMatchObject([{ once: "a", count: 60 }]);
       await within(at, work);
       expect(await at.peer.getValue("quota", { key })).toMatchObject({ value: 0, held: 20 });
     });

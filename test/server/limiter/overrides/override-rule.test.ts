@@ -27,7 +27,7 @@ function create() {
 type Anything = Record<"set" | "get" | "clear" | "list", (...args: unknown[]) => Promise<unknown>>;
 
 const REFUSED: [method: keyof Anything, args: unknown[], message: string][] = [
-  ["set", ["send", {}], "needs exactly one of config, times, unlimited, blocked, got none"],
+  ["set", ["send", {}], "needs exactly one of plan, config, times, unlimited, blocked, got none"],
   ["set", ["send", { blocked: true, times: 2 }], "exactly one"],
   ["set", ["send", { key: "user", unlimited: true, blocked: true }], "got unlimited and blocked"],
   ["set", ["send", { blocked: false }], "blocked must be true, or left out, got false"],

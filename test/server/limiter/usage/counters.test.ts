@@ -100,7 +100,7 @@ describe("usage in a decision", () => {
       logger: { error() {}, warn() {} },
       ask({ decision, done }) {
         const { writes } = decision.decide([null]);
-        asked.push([decision.rows[0]!.key, -writes![0]!.value]);
+        asked.push([decision.rows[0]!.key, writes![0]!.used]);
         done(undefined);
       },
     });

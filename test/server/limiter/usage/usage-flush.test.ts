@@ -226,7 +226,7 @@ describe("while the store is down", () => {
         if (isDown) return failed(new Error("down"));
         const [row] = decision.rows;
         const { writes } = decision.decide([null]);
-        asked.push(`${row!.key.split("|")[0]} ${-writes![0]!.value}`);
+        asked.push(`${row!.key.split("|")[0]} ${writes![0]!.used}`);
         done(undefined);
       },
     });

@@ -1,6 +1,6 @@
 /** The calls of one tick, on a client that answers at once. */
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import { decideAtOnce } from "../../../../server/store/at-once.js";
 import {
   createCommitAtOnce,
@@ -14,19 +14,19 @@ import { row } from "../sql/fake-database.js";
 const adding = (key: string): Decision<number> => ({
   rows: [row(key)],
   decide([state]) {
-    const value = (state?.value ?? 0) + 1;
-    return { result: value, writes: [{ value, ts: 0 }] };
+    const used = (state?.used ?? 0) + 1;
+    return { result: used, writes: [{ used, ts: 0 }] };
   },
 });
 const reading = (key: string): Decision<number> => ({
   rows: [row(key)],
   readOnly: true,
-  decide: ([state]) => ({ result: state?.value ?? 0 }),
+  decide: ([state]) => ({ result: state?.used ?? 0 }),
 });
 
 /** @param before runs before each transaction, and may throw. */
 function setUp(before: (decisions: readonly Decision<unknown>[]) => void = () => {}) {
-  const rows = new Map<string, RateLimitState | null>();
+  const rows = new Map<string, Row | null>();
   const transactions: number[] = [];
   const access: Pick<RowAccess, "prepare" | "isConflict" | "wrap" | "serializable"> = {
     serializable: false,

@@ -7,8 +7,8 @@ import { createFakeDatabase, row } from "../sql/fake-database.js";
 const adding = (key: string): Decision<number> => ({
   rows: [row(key)],
   decide([state]) {
-    const value = (state?.value ?? 0) + 1;
-    return { result: value, writes: [{ value, ts: 0 }] };
+    const used = (state?.used ?? 0) + 1;
+    return { result: used, writes: [{ used, ts: 0 }] };
   },
 });
 
@@ -53,7 +53,7 @@ describe("group commit per turn", () => {
     });
     const results = await Promise.all(turns);
     expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
-    expect([...rows.values()]).toEqual([{ value: 50, ts: 0 }]);
+    expect([...rows.values()]).toEqual([{ used: 50, ts: 0 }]);
   });
 
   it("reports the batches of all turns", async () => {

@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RateLimitState } from "../../../../core/calculate.js";
 import { takeTokens } from "../../../../core/decide.js";
+import type { Row } from "../../../../core/rows/row.js";
 import { createGroupCommit } from "../../../../server/store/group-commit/group-commit.js";
 import type { RowAccess, WriteOutcomes } from "../../../../server/store/row-access.js";
 import {
@@ -21,8 +21,7 @@ const CASES = Number(process.env["EVENT_CASES"] ?? cases(1500));
 const MAX_IN_FLIGHT = 2;
 /** Those in flight, aside, stalled and given up; see `flights.ts`. */
 const MOST = MAX_IN_FLIGHT + 3 + 2 + 2;
-const START = 10;
-const config = { kind: "token bucket", rate: 1e-6, period: 1e9, capacity: START } as const;
+const config = { kind: "token bucket", rate: 1e-6, period: 1e9, capacity: 10 } as const;
 
 type Answer = "ok" | "conflict" | "failure" | "other";
 
@@ -80,7 +79,7 @@ const CONFLICT = new Error("conflict");
 
 /** A database in which each statement waits for its answer, and takes effect only then. */
 function createSlowDatabase(options: { hasLocks: boolean; mixesTerms: boolean }) {
-  const rows = new Map<string, RateLimitState>();
+  const rows = new Map<string, Row>();
   const open: Statement[] = [];
   const seen = { most: 0, elsewhere: 0 };
 
@@ -94,8 +93,8 @@ function createSlowDatabase(options: { hasLocks: boolean; mixesTerms: boolean })
           // Another process takes a token from one of the rows first.
           if (how === "other" && ids.length > 0) {
             const id = rowKey(ids[0]!);
-            const { value, ts } = rows.get(id) ?? { value: START, ts: 0 };
-            rows.set(id, { value: value - 1, ts });
+            const { used, ts } = rows.get(id) ?? { used: 0, ts: 0 };
+            rows.set(id, { used: used + 1, ts });
             seen.elsewhere++;
           }
           resolve(run());
@@ -122,7 +121,7 @@ function createSlowDatabase(options: { hasLocks: boolean; mixesTerms: boolean })
         for (const group of groups) {
           const isSame = group.writes.every(({ row: id, was }) => {
             const state = rows.get(rowKey(id));
-            return state?.value === was?.value && state?.ts === was?.ts;
+            return state?.used === was?.used && state?.ts === was?.ts;
           });
           if (!isSame) continue;
           for (const { row: id, next } of group.writes) {
@@ -141,7 +140,7 @@ function createSlowDatabase(options: { hasLocks: boolean; mixesTerms: boolean })
       statement(
         lines.map((line) => line.row),
         () => {
-          const taken = new Map<string, RateLimitState>();
+          const taken = new Map<string, Row>();
           for (const { row: id, total, terms } of lines) {
             const state = rows.get(rowKey(id)) ?? null;
             const next = takeTokens(state, terms.config, now, total, terms.floor);
@@ -172,11 +171,11 @@ interface Call extends Submission<unknown> {
 function createCall({ rows: keys, kind, count }: Extract<Event, { does: "call" }>): Call {
   const rows = kind === "plain" ? [row(keys[0]!)] : keys.map(row);
   const clock = () => 1;
-  const decide = (states: readonly (RateLimitState | null)[]) => {
+  const decide = (states: readonly (Row | null)[]) => {
     if (kind === "read") return { result: 0 };
     const next = states.map((state) => takeTokens(state, config, 1, count, 0));
     if (next.includes(undefined)) return { result: 0 };
-    return { result: count * rows.length, writes: next as RateLimitState[] };
+    return { result: count * rows.length, writes: next as Row[] };
   };
   const decision: Decision<unknown> = { rows, readOnly: kind === "read", decide };
   const call: Call = {
@@ -238,7 +237,7 @@ it("answers every call once, whatever the database does, and keeps to its bounds
         while (open.length > 0) await answer(0, "ok");
         expect(calls.map(({ answers }) => answers.length)).toEqual(calls.map(() => 1));
         const granted = calls.reduce((sum, { answers }) => sum + (answers[0] as number), 0);
-        const gone = [...rows.values()].reduce((sum, { value }) => sum + START - value, 0);
+        const gone = [...rows.values()].reduce((sum, { used }) => sum + used, 0);
         expect(gone).toBeCloseTo(granted + seen.elsewhere, 5);
       },
     ),

@@ -3,13 +3,13 @@ import { createGroupCommit } from "../../../../server/store/group-commit/group-c
 import { type Decision, type RowId, rowKey } from "../../../../server/store/store.js";
 import { createFakeDatabase, row } from "../sql/fake-database.js";
 
-/** Takes 1 from each row. The result is the values before the take. */
+/** Takes 1 from each row. The result is what was used of each before. */
 const take = (...ids: RowId[]): Decision<number[]> => ({
   rows: ids,
   decide(states) {
-    const values = states.map((state) => state?.value ?? 100);
+    const before = states.map((state) => state?.used ?? 0);
     const ts = Math.max(...states.map((state) => state?.ts ?? 0)) + 1;
-    return { result: values, writes: values.map((value) => ({ value: value - 1, ts })) };
+    return { result: before, writes: before.map((used) => ({ used: used + 1, ts })) };
   },
 });
 
@@ -38,7 +38,7 @@ describe("group commit", () => {
     expect(counts.reads).toBe(0);
     prepared = undefined;
     prepare();
-    await expect(Promise.all(calls)).resolves.toEqual([[[100]], [[100]]]);
+    await expect(Promise.all(calls)).resolves.toEqual([[[0]], [[0]]]);
     expect(counts.reads).toBe(1);
   });
 
@@ -49,7 +49,7 @@ describe("group commit", () => {
     const calls = ["a", "b"].map((key) => store.apply([take(row(key))]));
     for (const call of calls) await expect(call).rejects.toThrow("no table");
     prepared = undefined;
-    await expect(store.apply([take(row("a"))])).resolves.toEqual([[100]]);
+    await expect(store.apply([take(row("a"))])).resolves.toEqual([[0]]);
   });
 
   it("locks a row after one conflict, so that a busy row cannot starve a call", async () => {
@@ -62,12 +62,12 @@ describe("group commit", () => {
         takeElsewhere(hot);
       },
     });
-    rows.set(rowKey(hot), { value: 100, ts: 0 });
+    rows.set(rowKey(hot), { used: 0, ts: 0 });
     const store = createGroupCommit(access);
-    await expect(store.apply([take(hot)])).resolves.toEqual([[99]]);
+    await expect(store.apply([take(hot)])).resolves.toEqual([[1]]);
     expect(counts.locked).toBe(1);
     expect(otherTakes).toBe(1);
-    expect(rows.get(rowKey(hot))?.value).toBe(98);
+    expect(rows.get(rowKey(hot))?.used).toBe(2);
   });
 
   it("locks the rows of calls that share some of them in one transaction, and no others", async () => {
@@ -79,10 +79,10 @@ describe("group commit", () => {
         if (conflicts-- > 0) for (const each of [b, d]) takeElsewhere(each);
       },
     });
-    for (const each of [a, b, c, d]) rows.set(rowKey(each), { value: 100, ts: 0 });
+    for (const each of [a, b, c, d]) rows.set(rowKey(each), { used: 0, ts: 0 });
     const store = createGroupCommit(access);
     const calls = [take(a, b), take(b, c), take(d)].map((call) => store.apply([call]));
-    await expect(Promise.all(calls)).resolves.toEqual([[[100, 99]], [[98, 100]], [[99]]]);
+    await expect(Promise.all(calls)).resolves.toEqual([[[0, 1]], [[2, 0]], [[1]]]);
     expect(counts.locked).toBe(2);
   });
 
@@ -118,7 +118,7 @@ describe("group commit", () => {
     let answered = 0;
     const call = (...ids: RowId[]) => {
       // A call that loses a new row does not lock it.
-      for (const id of ids) if (!rows.has(rowKey(id))) rows.set(rowKey(id), { value: 100, ts: 0 });
+      for (const id of ids) if (!rows.has(rowKey(id))) rows.set(rowKey(id), { used: 0, ts: 0 });
       void store.apply([take(...ids)]).then(() => answered++);
     };
     for (let i = 0; i < 2; i++) {
@@ -150,7 +150,7 @@ describe("group commit", () => {
     const results = await Promise.all(Array.from({ length: 20 }, () => store.apply([take(hot)])));
     expect(counts.writes).toBe(7);
     expect(new Set(results.map(([result]) => result![0])).size).toBe(20);
-    expect(rows.get(rowKey(hot))?.value).toBe(100 - 6 - 20);
+    expect(rows.get(rowKey(hot))?.used).toBe(6 + 20);
   });
 
   it("does not let a call on one row overtake an earlier call on that row and others", async () => {
@@ -178,7 +178,7 @@ describe("group commit", () => {
     const store = createGroupCommit(access);
     await store.apply([take(hot)]);
     await Promise.all(Array.from({ length: 2000 }, () => store.apply([take(hot)])));
-    expect(rows.get(rowKey(hot))?.value).toBe(100 - 2001);
+    expect(rows.get(rowKey(hot))?.used).toBe(2001);
     expect(counts.writes).toBeGreaterThan(2);
     expect(counts.writes).toBeLessThan(20);
   });
@@ -190,20 +190,20 @@ describe("group commit", () => {
     const store = createGroupCommit(access);
     const taken = store.apply([take(row("0"))]);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const readValue = (id: RowId): Decision<number> => ({
+    const readUsed = (id: RowId): Decision<number> => ({
       rows: [id],
       readOnly: true,
-      decide: ([state]) => ({ result: state?.value ?? 100 }),
+      decide: ([state]) => ({ result: state?.used ?? 0 }),
     });
     const reads = counts.reads;
     const ids = Array.from({ length: 3000 }, (_, i) => row(`${i}`));
-    const [first, ...others] = await store.apply(ids.map(readValue));
+    const [first, ...others] = await store.apply(ids.map(readUsed));
     expect(counts.reads - reads).toBe(1);
-    expect(first).toBe(100);
-    expect(others.every((value) => value === 100)).toBe(true);
+    expect(first).toBe(0);
+    expect(others.every((used) => used === 0)).toBe(true);
     release();
     await taken;
-    expect(await store.apply([readValue(row("0"))])).toEqual([99]);
+    expect(await store.apply([readUsed(row("0"))])).toEqual([1]);
   });
 
   it("lets a write proceed while reads keep arriving", async () => {
@@ -266,8 +266,8 @@ describe("group commit", () => {
       answerReads();
       const answer = store.apply([take(row(key))]);
       await vi.advanceTimersByTimeAsync(10_000);
-      await expect(answer).resolves.toEqual([[100]]);
-      await expect(store.apply([take(row(key))])).resolves.toEqual([[99]]);
+      await expect(answer).resolves.toEqual([[0]]);
+      await expect(store.apply([take(row(key))])).resolves.toEqual([[1]]);
     },
   );
 
@@ -280,7 +280,7 @@ describe("group commit", () => {
     answerReads();
     const answer = store.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
-    await expect(answer).resolves.toEqual([[100]]);
+    await expect(answer).resolves.toEqual([[0]]);
   });
 
   it("answers calls on a row again after the batch of that row has stalled", async () => {
@@ -290,8 +290,8 @@ describe("group commit", () => {
     answerReads();
     const waiting = store.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(6000);
-    await expect(waiting).resolves.toEqual([[100]]);
-    await expect(store.apply([take(row("a"))])).resolves.toEqual([[99]]);
+    await expect(waiting).resolves.toEqual([[0]]);
+    await expect(store.apply([take(row("a"))])).resolves.toEqual([[1]]);
     await vi.advanceTimersByTimeAsync(6000);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -15,8 +15,8 @@ const INSERT = `INSERT INTO "RateLimit" VALUES ('n', 'a', 0, 0, 0), ('n', 'b', 0
 /** By the primary key, because MySQL locks all rows that it looks at. */
 const ROW = (key: string) => `WHERE "name" = 'n' AND "key" = '${key}' AND "shard" = 0`;
 const LOCK = `SELECT * FROM "RateLimit" ${ROW("a")} FOR UPDATE NOWAIT`;
-const SUM = `SELECT sum("value") FROM "RateLimit"`;
-const write = (key: string) => `UPDATE "RateLimit" SET "value" = "value" + 1 ${ROW(key)}`;
+const SUM = `SELECT sum("used") FROM "RateLimit"`;
+const write = (key: string) => `UPDATE "RateLimit" SET "used" = "used" + 1 ${ROW(key)}`;
 
 interface Runner {
   query(text: string): Promise<unknown>;

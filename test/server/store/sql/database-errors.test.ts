@@ -148,3 +148,21 @@ describe("a number out of range", () => {
     expect(errors.isConflict(error)).toBe(false);
   });
 });
+
+describe("a statement that was not run, because what was prepared is lost or does not fit", () => {
+  it.each<[source: string, errors: typeof mysql | typeof postgresql, error: unknown]>([
+    ["pg: a plan that does not fit the table any more", postgresql, { code: "0A000" }],
+    ["pg: a name that is not there", postgresql, { code: "26000" }],
+    ["pg: a name that is there already", postgresql, { code: "42P05" }],
+    ["Prisma", postgresql, raw({ kind: "postgres", originalCode: "0A000", code: "0A000" })],
+    ["Bun", postgresql, { code: "ERR_POSTGRES_SERVER_ERROR", errno: "26000" }],
+    ["mysql2: unknown", mysql, { code: "ER_UNKNOWN_STMT_HANDLER", errno: 1243 }],
+    ["mariadb: too many", mysql, { name: "SqlError", errno: 1461, fatal: false }],
+    ["mariadb: to be prepared anew", mysql, { name: "SqlError", errno: 1615, fatal: false }],
+    ["a proxy that prepares nothing", mysql, { code: "ER_UNSUPPORTED_PS", errno: 1295 }],
+    ["Prisma on MariaDB", mysql, raw({ kind: "mysql", originalCode: "1243", code: 1243 })],
+  ])("is recognised in the shape of %s", (_source, errors, error) => {
+    expect(errors.isUnprepared(error)).toBe(true);
+    expect(errors.isConflict(error)).toBe(false);
+  });
+});

@@ -25,7 +25,7 @@ async function record(prisma: Client): Promise<Sent[]> {
     await store.apply(
       rows.map((row) => ({
         rows: [row],
-        decide: () => ({ result: undefined, writes: [{ value: 1, ts: 1 }] }),
+        decide: () => ({ result: undefined, writes: [{ used: 1, ts: 1 }] }),
       })),
     );
   }

@@ -46,6 +46,6 @@ describe.each(providers)("the statements on $name", ({ create }) => {
     expect(texts.size).toBeGreaterThan(10);
     const words = new Set(Array.from(texts, (text) => text.slice(0, text.indexOf(" "))));
     for (const word of words)
-      expect(word).toMatch(/^(PRAGMA|SELECT|INSERT|UPDATE|DELETE|WITH|SET)$/);
+      expect(word).toMatch(/^(PRAGMA|SELECT|INSERT|UPDATE|DELETE|WITH|SET|LOCK)$/);
   });
 });

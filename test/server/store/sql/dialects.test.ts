@@ -26,6 +26,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "bun-sql-driver.ts":
     "Bun sends parameters, and begins transactions, in another way on each of them",
   "prisma-6.ts": "the engine of Prisma 6 needs other casts for each provider",
+  "prisma-driver.ts": "one adapter of Prisma prepares all statements",
   "prisma-store.ts": "each adapter of Prisma has a pool of another kind",
 };
 

@@ -3,12 +3,17 @@
  * times. Many cases are one bit away from the limit between a grant and a denial. The statement has
  * to write exactly what `core` calculates, to the last bit.
  */
-import { takeTokens } from "../../../../core/decide.js";
-import { longestPeriod } from "../../../../core/config.js";
-import type { RateLimitConfig, RateLimitState } from "../../../../core/index.js";
+import { usedAt } from "../../../../core/rows/reading.js";
+import { floorOf, longestPeriod, mostUsed } from "../../../../core/config.js";
+import { takeFromFull, takeTokens } from "../../../../core/decide.js";
+import type { RateLimitConfig } from "../../../../core/index.js";
+import { CLOSED } from "../../../../core/rows/bucket.js";
+import type { Row } from "../../../../core/rows/row.js";
+import { heldValue, MAX_NONCE, slotBucket } from "../../../../core/rows/slot.js";
 import { windowAt } from "../../../../core/windows.js";
 import { withCalendar } from "../../../../core/with-calendar.js";
 import type { TakeLine, TakeTerms } from "../../../../server/store/row-access.js";
+import { fitsFull, ownOf } from "../../../../server/store/take-terms.js";
 import { periodicLines } from "../../../../server/store/sql/current-window.js";
 import type { Dialect, Statements } from "../../../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
@@ -26,10 +31,10 @@ export interface Subject {
 export interface Mismatch {
   terms: TakeTerms;
   now: number;
-  state: RateLimitState | null;
+  state: Row | null;
   total: number;
-  expected: RateLimitState | undefined;
-  actual: RateLimitState | undefined;
+  expected: Row | undefined;
+  actual: Row | undefined;
 }
 
 /** The statements for the version of the database. */
@@ -53,13 +58,14 @@ export async function findMismatches(
   for (let done = 0; done < cases && mismatches.length === 0;) {
     const now = randomTime(random);
     // Sometimes send a single line, because a single line has its own statement.
-    const count = random() < 0.02 ? 1 : batchSize;
+    const count = random() < 0.5 ? 1 : batchSize;
     // So do lines that share their terms.
     const several = Array.from({ length: statements.mixesTerms && random() < 0.5 ? 20 : 1 }, () =>
       randomTerms(random),
     );
+    const isModest = random() < 0.3;
     const testCases = Array.from({ length: count }, (_, i) =>
-      randomCase(random, several[i % several.length]!, now, i),
+      randomCase(random, several[i % several.length]!, now, i, isModest),
     );
     done += count;
     await empty();
@@ -78,19 +84,26 @@ export async function findMismatches(
     for (const { line, state } of testCases) {
       const { terms, total } = line;
       const expected =
-        (state === null && !inserts) || isOfEarlierWindow(state, terms, now)
+        (state === null && !inserts) || isOfEarlierWindow(state, terms, now) || isClosed(state)
           ? undefined
-          : takeTokens(state, terms.config, now, total, terms.floor);
+          : takeTokens(state, terms.config, now, total, terms.floor, terms.least);
       const actual = results.get(rowKey(line.row));
-      const isSame =
-        Object.is(expected?.value, actual?.value) && Object.is(expected?.ts, actual?.ts);
-      if (!isSame) mismatches.push({ terms, now, state, total, expected, actual });
+      const isSame = Object.is(expected?.used, actual?.used) && Object.is(expected?.ts, actual?.ts);
+      if (!isSame && !(actual === undefined && mayBeLeft(state, terms)))
+        mismatches.push({ terms, now, state, total, expected, actual });
     }
   }
   return mismatches;
 }
 
+/** As calls enter the slots of a limit. */
+const SLOT: TakeTerms = {
+  config: slotBucket({ kind: "concurrency", slots: 1, ttl: 5000 }),
+  floor: heldValue(MAX_NONCE + 1, 5000),
+};
+
 function randomTerms(random: () => number): TakeTerms {
+  if (random() < 0.1) return SLOT;
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
   const integer = (max: number) => 1 + Math.floor(random() * max);
   const rate = pick(
@@ -104,8 +117,7 @@ function randomTerms(random: () => number): TakeTerms {
   const period = pick(1, 7, integer(1000), 60_000, integer(1e9), integer(1e11));
   const capacity = pick(rate, integer(10), integer(1e6), random() * 50, 0);
   // A bucket of nothing can only owe.
-  const floor =
-    capacity === 0 ? -integer(20) : pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
+  const debts = [-integer(20), -random() * 1e3, -(2 ** 45)];
   const config: RateLimitConfig = pick<RateLimitConfig>(
     { kind: "token bucket", rate, period, capacity },
     { kind: "fixed window", rate, period, capacity, start: integer(1e6) },
@@ -117,15 +129,33 @@ function randomTerms(random: () => number): TakeTerms {
       capacity,
     },
   );
-  return { config: withCalendar(config), floor };
+  const bucket = withCalendar(config);
+  // A bucket of nothing can only owe.
+  const floor =
+    capacity === 0
+      ? -integer(20)
+      : pick(0, floorOf(bucket, false), floorOf(bucket, false), ...debts);
+  // The more that is used at least, the less a take may want.
+  const least = pick(undefined, undefined, 0, capacity / 3, random() * capacity);
+  return { config: bucket, floor, ...(capacity > 0 && { least }) };
+}
+
+/** A closed row is left to `core`, also where it has opened. */
+function isClosed(state: Row | null): boolean {
+  return state?.used === CLOSED;
+}
+
+/** A row of a larger config is left to `core`, and by a take that owes nothing, a debt and any other row, too. */
+function mayBeLeft(state: Row | null, { config, floor, least = 0 }: TakeTerms): boolean {
+  if (state === null) return false;
+  const most = mostUsed(config, floor);
+  const own = ownOf(config);
+  const owesNothing = least === 0 && most <= own;
+  return state.used > own || (owesNothing && (state.used < 0 || state.used > most));
 }
 
 /** A row of a time zone's earlier window is left to `core`. */
-function isOfEarlierWindow(
-  state: RateLimitState | null,
-  { config }: TakeTerms,
-  now: number,
-): boolean {
+function isOfEarlierWindow(state: Row | null, { config }: TakeTerms, now: number): boolean {
   if (config.kind !== "fixed window" || typeof config.period === "number") return false;
   return state !== null && state.ts <= windowAt(config, now) - 1;
 }
@@ -139,9 +169,10 @@ function randomCase(
   terms: TakeTerms,
   now: number,
   index: number,
-): { line: TakeLine; state: RateLimitState | null } {
+  isModest: boolean,
+): { line: TakeLine; state: Row | null } {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
-  const { config, floor } = terms;
+  const { config, floor, least } = terms;
   const { capacity = config.rate } = config;
   const period = longestPeriod(config);
   // Of a time zone: the present window, one ms away from it, and the next one.
@@ -156,18 +187,30 @@ function randomCase(
     -random() * 1e6,
   );
   const ts = pick(Math.floor(now - age), now - age);
-  const value = pick(
+  const most = mostUsed(config, floor);
+  const own = ownOf(config);
+  const used = pick(
     capacity * random(),
     Math.floor(capacity * random()),
-    floor * random(),
-    (capacity - floor) * random() + floor,
     0,
+    // What a config of another capacity has used, and a debt.
+    capacity * (1 + 3 * random()),
+    Math.floor(capacity * (1 + 3 * random())),
+    capacity - most * random(),
+    -random() * 20,
+    heldValue(Math.ceil(random() * MAX_NONCE), 5000),
+    // Next to what the config itself can have used.
+    capacity,
+    own,
+    neighbour(own, 1),
+    most,
+    CLOSED,
   );
-  const state = random() < 0.1 ? null : { value, ts };
-  const available = takeTokens(state, config, now, 0, -Infinity)!.value;
+  const state = random() < 0.1 ? null : { used: Math.max(used, -(2 ** 60)), ts };
+  const usedNow = usedAt(state, config, now, least).used;
   // The largest total that is granted.
-  const threshold = available - floor;
-  const total = Math.abs(
+  const threshold = most - usedNow;
+  const anyTotal = Math.abs(
     pick(
       1,
       1 + Math.floor(random() * 5),
@@ -175,23 +218,19 @@ function randomCase(
       threshold,
       neighbour(threshold, 1),
       neighbour(threshold, -1),
+      // With more, a debt is written.
+      own - usedNow,
+      neighbour(own - usedNow, 1),
     ),
   );
-  const validTotal = total > 0 && Number.isFinite(total) ? total : 1;
+  const modest = terms === SLOT ? 1 - heldValue(Math.ceil(random() * MAX_NONCE), 5000) : 1;
+  const total = isModest ? modest : anyTotal;
   const row = rowId("differential", `key ${index}`, 0);
-  const fresh = takeTokens(null, config, now, validTotal, -Infinity)!;
   // A store never sends a line that even a full bucket denies. Use a tiny total instead.
-  if (fresh.value < floor) {
-    const untouched = takeTokens(null, config, now, 0, -Infinity)!;
-    const smallLine = {
-      row,
-      terms,
-      total: 2 ** -30,
-      fresh: { ...untouched, value: untouched.value - 2 ** -30 },
-    };
-    return { line: smallLine, state };
-  }
-  return { line: { row, terms, total: validTotal, fresh }, state };
+  const isValid = total > 0 && Number.isFinite(total) && fitsFull(terms, total);
+  const sent = isValid ? total : 2 ** -30;
+  const fresh = takeFromFull(config, now, sent, least);
+  return { line: { row, terms, total: sent, fresh }, state };
 }
 
 /** The next larger or smaller double. */

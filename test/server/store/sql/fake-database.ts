@@ -1,5 +1,5 @@
 /** The operations of a database, in memory, for tests of group commit. They never conflict. */
-import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Row } from "../../../../core/rows/row.js";
 import type {
   RowAccess,
   RowStatements,
@@ -23,11 +23,11 @@ export interface FakeDatabaseOptions {
 }
 
 export function createFakeDatabase(options: FakeDatabaseOptions) {
-  const rows = new Map<string, RateLimitState>();
+  const rows = new Map<string, Row>();
   const counts = { reads: 0, writes: 0, locked: 0 };
-  const isUnchanged = (id: string, was: RateLimitState | null) => {
+  const isUnchanged = (id: string, was: Row | null) => {
     const state = rows.get(id) ?? null;
-    return state?.value === was?.value && state?.ts === was?.ts;
+    return state?.used === was?.used && state?.ts === was?.ts;
   };
   const read: RowStatements["read"] = async (ids) => {
     counts.reads++;
@@ -73,8 +73,8 @@ export function createFakeDatabase(options: FakeDatabaseOptions) {
   };
   /** Takes 1 from a row, as another process would. */
   const takeElsewhere = (id: RowId) => {
-    const state = rows.get(rowKey(id)) ?? { value: 100, ts: 0 };
-    rows.set(rowKey(id), { value: state.value - 1, ts: state.ts + 1 });
+    const state = rows.get(rowKey(id)) ?? { used: 0, ts: 0 };
+    rows.set(rowKey(id), { used: state.used + 1, ts: state.ts + 1 });
   };
   return { access, rows, counts, takeElsewhere };
 }

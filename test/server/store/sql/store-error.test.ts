@@ -77,7 +77,7 @@ describe("the message of a RateLimitStoreError has no parameter of the statement
     const failing: [text: string, params: unknown[], message: string][] = [
       [insert, [KEY, 1], "Duplicate entry '…'"],
       ["INSERT INTO RateLimit VALUES ('n', 'b', 0, ?, 0)", [KEY], "value: '…'"],
-      ["UPDATE RateLimit SET value = 1.7e308 * (value + ?)", [9.75e307], "out of range in '…'"],
+      ["UPDATE RateLimit SET used = 1.7e308 * (used + ?)", [9.75e307], "out of range in '…'"],
       ["SELECT key FROM RateLimit WHERE key = ?", [KEY], "near '…'"],
       ["SELECT * FROM nowhere WHERE id = ?", [KEY], "doesn't exist"],
     ];

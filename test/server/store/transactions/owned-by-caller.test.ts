@@ -16,10 +16,10 @@ describe.each([
     const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
     await prisma.$transaction(async (tx) => {
       await limiter.using(tx).limit("posts", { count: 3 });
-      await tx.rateLimit.create({ data: { name: "data", value: 1, ts: 0 } });
+      await tx.rateLimit.create({ data: { name: "data", used: 1, ts: 0 } });
     });
     const failing = prisma.$transaction(async (tx) => {
-      await tx.rateLimit.create({ data: { name: "data", key: "2", value: 1, ts: 0 } });
+      await tx.rateLimit.create({ data: { name: "data", key: "2", used: 1, ts: 0 } });
       await limiter.using(tx).limit("posts", { count: 3, throws: true });
       await limiter.using(tx).limitAll([{ name: "posts" }, { name: "comments" }]);
       await limiter.using(tx).reset("comments");

@@ -203,7 +203,7 @@ describe("transaction when the application's function fails", () => {
     await using database = await createPostgres();
     const { prisma } = database;
     const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
-    const data = { name: "once", value: 1, ts: 0 };
+    const data = { name: "once", used: 1, ts: 0 };
     await prisma.rateLimit.create({ data });
     const duplicate = limiter.transaction(async ({ tx, limit }) => {
       await limit("posts");
@@ -219,14 +219,14 @@ describe("transaction when the application's function fails", () => {
     await using database = await createPostgres();
     const { prisma } = database;
     const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
-    await prisma.rateLimit.create({ data: { name: "data", value: 1, ts: 0 } });
+    await prisma.rateLimit.create({ data: { name: "data", used: 1, ts: 0 } });
     let runs = 0;
     await limiter.transaction(async ({ tx, limit }) => {
       await limit("posts");
       if (runs++ === 0) {
-        await prisma.rateLimit.updateMany({ where: { name: "data" }, data: { value: 2 } });
+        await prisma.rateLimit.updateMany({ where: { name: "data" }, data: { used: 2 } });
       }
-      await tx.rateLimit.updateMany({ where: { name: "data" }, data: { value: 3 } });
+      await tx.rateLimit.updateMany({ where: { name: "data" }, data: { used: 3 } });
     });
     expect(runs).toBe(2);
     expect((await limiter.getValue("posts")).value).toBe(19);

@@ -30,7 +30,7 @@ describe("limits", () => {
     await limiter.overrides.set("bucket", { blocked: true });
     const { now, hashed, actions, limits } = asJson(await admin.limits());
     expect([now, hashed]).toEqual([0, false]);
-    expect(actions).toEqual(["view", "ban", "exempt", "raise", "clear", "reset"]);
+    expect(actions).toEqual(["view", "ban", "exempt", "raise", "plan", "clear", "reset"]);
     const plain = { usage: false, holds: false, overrides: true };
     const [bucket, counted, held, week, credits, slots] = limits;
     expect(bucket).toEqual({

@@ -92,7 +92,7 @@ describe.each(REFUSALS)("a caller %s", (_, authorize) => {
   it("is FORBIDDEN to use each procedure, whatever the input, and learns no name", async () => {
     const { call, all } = serve(authorize);
     expect(all.map(({ path }) => path).toSorted()).toEqual(
-      "ban clear denials exempt key limits list raise reset usage".split(" "),
+      "ban clear denials exempt key limits list plan raise reset usage".split(" "),
     );
     for (const { path, type } of all) {
       for (const body of BODIES) {
@@ -123,19 +123,34 @@ describe("authorize", () => {
     });
     for (const { path, type } of all) await call(path, type, JSON.stringify(valid));
     const name = "hiddenOne";
-    const view = { action: "view", name: undefined, key: undefined };
+    const view = { action: "view", name: undefined, key: undefined, all: false };
+    const ada = { name, key: "ada", all: false };
     expect(Object.fromEntries(all.map(({ path }, i) => [path, asked[i]]))).toEqual({
       limits: view,
       list: { ...view, name },
       key: { ...view, key: "ada" },
       usage: { ...view, name },
       denials: { ...view, name },
-      ban: { action: "ban", name, key: "ada" },
-      exempt: { action: "exempt", name, key: "ada" },
-      raise: { action: "raise", name, key: "ada" },
-      clear: { action: "clear", name, key: "ada" },
-      reset: { action: "reset", name, key: "ada" },
+      ban: { ...ada, action: "ban" },
+      exempt: { ...ada, action: "exempt" },
+      raise: { ...ada, action: "raise" },
+      plan: { ...ada, action: "plan" },
+      clear: { ...ada, action: "clear" },
+      reset: { ...ada, action: "reset" },
     });
+  });
+
+  it("hears that an action is for all keys, also where the input is refused afterwards", async () => {
+    const { limiter, call, all } = serve(({ all: isForAll }) => !isForAll);
+    for (const input of [{ all: true }, { all: true, key: "ada" }, { all: 1 }]) {
+      const body = JSON.stringify({ name: "hiddenOne", times: 2, ...input });
+      for (const { path } of all.filter(({ type }) => type === "mutation")) {
+        expect([path, (await call(path, "mutation", body)).status]).toEqual([path, 403]);
+      }
+    }
+    expect(await limiter.overrides.list()).toEqual([]);
+    const one = JSON.stringify({ name: "hiddenOne", key: "ada", all: false });
+    expect((await call("ban", "mutation", one)).status).toBe(200);
   });
 
   it("is asked without a name that no limit has, and without a key that is none", async () => {

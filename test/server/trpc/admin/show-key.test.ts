@@ -51,7 +51,7 @@ describe.each(stores)("a key on %s", (_, open) => {
         retryAfter: 12 * MINUTE,
         since: NOW,
       },
-      rows: [{ shard: 0, value: 0, ts: NOW }],
+      rows: [{ shard: 0, used: 5, ts: NOW }],
     });
     expect(held).toMatchObject({
       item: { value: 6, held: 4 },
@@ -63,7 +63,7 @@ describe.each(stores)("a key on %s", (_, open) => {
       NOW + 30 * MINUTE,
     ]);
     expect(counted.at(-1)).toMatchObject({ granted: 1, taken: 4, denied: 0 });
-    expect(shards).toMatchObject({ item: { value: 7 }, rows: [{ value: 1, ts: NOW }] });
+    expect(shards).toMatchObject({ item: { value: 7 }, rows: [{ used: 1, ts: NOW }] });
     expect(month).toMatchObject({
       item: { value: 6, config: { rate: 6 }, override: { times: 2 } },
       override: { times: 2, key: "ada" },
@@ -72,7 +72,7 @@ describe.each(stores)("a key on %s", (_, open) => {
       item: { value: 2 },
       slots: { slots: 2, holders: [], waiting: 0 },
     });
-    expect(credits).toMatchObject({ item: { value: 9 }, rows: [{ shard: 0, value: 9 }] });
+    expect(credits).toMatchObject({ item: { value: 9 }, rows: [{ shard: 0, used: 9 }] });
     for (const { override } of [bucket!, held!, credits!]) expect(override).toBeUndefined();
   });
 
@@ -138,7 +138,7 @@ it("shows the rows themselves while an override bans or exempts the key", async 
   for (const rule of [{ blocked: true }, { unlimited: true }] as const) {
     await limiter.overrides.set("bucket", { key: "ada", ...rule });
     const { limits: shown } = await admin.key({ key: "ada" });
-    expect(shown[0]).toMatchObject({ override: rule, rows: [{ shard: 0, value: 3, ts: NOW }] });
+    expect(shown[0]).toMatchObject({ override: rule, rows: [{ shard: 0, used: 2, ts: NOW }] });
   }
 });
 

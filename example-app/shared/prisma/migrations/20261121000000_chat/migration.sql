@@ -17,7 +17,7 @@ CREATE TABLE "rate_limits" (
     "name" TEXT NOT NULL,
     "key" TEXT NOT NULL DEFAULT '',
     "shard" INTEGER NOT NULL DEFAULT 0,
-    "value" REAL NOT NULL,
+    "used" REAL NOT NULL,
     "ts" REAL NOT NULL,
 
     PRIMARY KEY ("name", "key", "shard")

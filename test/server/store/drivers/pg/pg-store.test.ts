@@ -144,18 +144,6 @@ describe("pgStore", () => {
     expect(await limiter.limit("few")).toMatchObject({ ok: true });
   });
 
-  it("names the pooler, and not the table, if a prepared statement does not exist", async () => {
-    const { pool } = await setUp(1);
-    const limiter = createRateLimiter({ store: pgStore(pool), limits });
-    // Several calls, because the first ones may have statements of their own.
-    for (let i = 0; i < 4; i++) await limiter.limit("few");
-    // The same happens when a pooler runs the next statement on another connection.
-    await pool.query("DEALLOCATE ALL");
-    const error = (await limiter.limit("few").catch((reason: unknown) => reason)) as Error;
-    expect(error.message).toMatch(/prepared statement .* does not exist .*`prepare: false`/);
-    expect(error.message).not.toMatch(/migrated/);
-  });
-
   it("throws for an unknown isolation", () => {
     expect(() => pgStore(new pg.Pool(), { isolation: "snapshot" as never })).toThrow(
       /isolation must be "serializable", or not given, got "snapshot"/,

@@ -52,14 +52,27 @@ describe("prismaStore on a client whose adapter has no pool of the application",
     expect(await prepared()).toEqual(before);
   });
 
-  it("goes on without names when the connection has lost what was prepared", async () => {
+  it("takes new names when the connection has lost what was prepared", async () => {
     const { prisma, limited, prepared } = await setUp();
     const limiter = limited();
-    await limiter.limit("few");
+    for (let i = 0; i < 3; i++) await limiter.limit("few");
     await prisma.$executeRaw`DEALLOCATE ALL`;
-    for (let i = 0; i < 2; i++) expect((await limiter.limit("few")).ok).toBe(true);
+    for (let i = 0; i < 3; i++) expect((await limiter.limit("few")).ok).toBe(true);
+    const seen = await prepared();
+    expect(seen).not.toEqual([]);
+    for (const { statement } of seen) expect(statement).toMatch(/\/\* 1 \*\/ --named$/);
+    expect(Math.floor((await limiter.getValue("few")).value)).toBe(4);
+  });
+
+  it("takes no names any more after many losses, as behind a pooler", async () => {
+    const { prisma, limited, prepared } = await setUp();
+    const limiter = limited();
+    for (let i = 0; i < 40; i++) {
+      expect((await limiter.check("few")).ok).toBe(true);
+      await prisma.$executeRaw`DEALLOCATE ALL`;
+    }
+    await limiter.check("few");
     expect(await prepared()).toEqual([]);
-    expect(Math.floor((await limiter.getValue("few")).value)).toBe(7);
   });
 
   it("keeps the other options of the adapter, which it leaves alone", async () => {

@@ -271,10 +271,10 @@ export function describeSynchronous(name: Exclude<SqliteClientName, "libsql">): 
         rows: [id(from), id(to)],
         decide: ([a, b]) => ({
           result: undefined,
-          writes: [null, { value: (a?.value ?? 0) + (b?.value ?? 0), ts: 0 }],
+          writes: [null, { used: (a?.used ?? 0) + (b?.used ?? 0), ts: 0 }],
         }),
       });
-      const start = { result: undefined, writes: [{ value: 7, ts: 0 }] };
+      const start = { result: undefined, writes: [{ used: 7, ts: 0 }] };
       await stores[0]!.apply([{ rows: [id("a")], decide: () => start }]);
       let moving = true;
       let written = 0;
@@ -312,8 +312,8 @@ export function describeSynchronous(name: Exclude<SqliteClientName, "libsql">): 
   });
 }
 
-function sumOf(states: readonly ({ value: number } | null)[]): { result: number } {
-  return { result: states.reduce((sum, state) => sum + (state?.value ?? 0), 0) };
+function sumOf(states: readonly ({ used: number } | null)[]): { result: number } {
+  return { result: states.reduce((sum, state) => sum + (state?.used ?? 0), 0) };
 }
 
 function isOpen(db: object): boolean {

@@ -27,6 +27,6 @@ it("keeps what it has granted when the file was locked by another connection mea
 
   expect(await waiting).toMatchObject({ ok: true, value: 8 });
   expect(await limiter.limit("few")).toMatchObject({ ok: true, value: 7 });
-  const { rows } = await other.execute(`SELECT value FROM "RateLimit" WHERE name = 'few'`);
-  expect(rows).toMatchObject([{ value: 7 }]);
+  const { rows } = await other.execute(`SELECT used FROM "RateLimit" WHERE name = 'few'`);
+  expect(rows).toMatchObject([{ used: 3 }]);
 });

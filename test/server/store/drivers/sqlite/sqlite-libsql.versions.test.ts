@@ -45,7 +45,7 @@ it("loses no write after SQLITE_BUSY on a version without reconnect", async () =
   await lock.rollback();
 
   expect(await waiting).toMatchObject({ ok: true, value: 8 });
-  await client.execute("UPDATE RateLimit SET value = 5 WHERE name = 'few'");
-  const { rows } = await other.execute("SELECT value FROM RateLimit WHERE name = 'few'");
-  expect(rows).toMatchObject([{ value: 5 }]);
+  await client.execute("UPDATE RateLimit SET used = 5 WHERE name = 'few'");
+  const { rows } = await other.execute("SELECT used FROM RateLimit WHERE name = 'few'");
+  expect(rows).toMatchObject([{ used: 5 }]);
 });

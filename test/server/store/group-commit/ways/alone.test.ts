@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../../../../core/calculate.js";
 import { takeTokens } from "../../../../../core/decide.js";
+import type { Row } from "../../../../../core/rows/row.js";
 import { createGroupCommit } from "../../../../../server/store/group-commit/group-commit.js";
 import { type RowAccess, UnsentError } from "../../../../../server/store/row-access.js";
 import { type Decision, rowKey, type Submission } from "../../../../../server/store/store.js";
@@ -11,7 +11,7 @@ const config = { kind: "token bucket", rate: 10, period: 1e9 } as const;
 const fixedClock = () => 1e12;
 
 function plainTake(key: string, count = 1, clock = fixedClock): Decision<string> {
-  const granted = (next: RateLimitState) => `granted, ${next.value} left`;
+  const granted = (next: Row) => `granted, ${10 - next.used} left`;
   return {
     rows: [row(key)],
     plain: { config, count, floor: 0, clock, granted },
@@ -52,7 +52,7 @@ describe("a call that is alone", () => {
     expect(await store.apply([plainTake("a", 3)])).toEqual(["granted, 7 left"]);
     expect(await store.apply([plainTake("a", 3)])).toEqual(["granted, 4 left"]);
     expect(seen).toEqual(["a", "a"]);
-    expect(rows.get(rowKey(row("a")))!.value).toBe(4);
+    expect(rows.get(rowKey(row("a")))!.used).toBe(6);
   });
 
   it("is decided where the statement takes nothing, and the next one on its row at once", async () => {
@@ -118,7 +118,8 @@ describe("a call that is alone", () => {
   });
 
   it("is decided if its clock tells no time", async () => {
-    const { store, seen } = open();
+    const { store, seen, rows } = open();
+    rows.set(rowKey(row("a")), { used: 0, ts: 1e12 });
     expect(await store.apply([plainTake("a", 1, () => NaN)])).toEqual(["denied"]);
     expect(seen).toEqual([]);
   });

@@ -11,14 +11,14 @@ interface Call extends Submission<unknown> {
   answer: unknown;
 }
 
-/** Takes 1 from each row. */
+/** Takes 1 from each row. The answer is what was used of each before. */
 function take(...rows: RowId[]): Call {
   const call: Call = {
     decision: {
       rows,
       decide(states) {
-        const values = states.map((state) => state?.value ?? 100);
-        return { result: values, writes: values.map((value) => ({ value: value - 1, ts: 1 })) };
+        const before = states.map((state) => state?.used ?? 0);
+        return { result: before, writes: before.map((used) => ({ used: used + 1, ts: 1 })) };
       },
     },
     expired: false,
@@ -56,18 +56,18 @@ it("decides the calls of a batch one after the other, and writes once", async ()
   const { run, counts, rows } = open();
   const calls = [take(a), take(a), take(a, b)];
   expect(await run("decide", ...calls)).toMatchObject({ again: [], conflicts: 0, failed: false });
-  expect(calls.map(({ answer }) => answer)).toEqual([[100], [99], [98, 100]]);
-  expect([counts.writes, rows.get(rowKey(a))!.value]).toEqual([1, 97]);
+  expect(calls.map(({ answer }) => answer)).toEqual([[0], [1], [2, 0]]);
+  expect([counts.writes, rows.get(rowKey(a))!.used]).toEqual([1, 3]);
 });
 
 describe("after a guarded write has lost", () => {
   it("locks the rows of its calls, if the database can", async () => {
     const { run, takeElsewhere, rows } = open({ beforeWrite: () => takeElsewhere(a) });
-    rows.set(rowKey(a), { value: 100, ts: 0 });
+    rows.set(rowKey(a), { used: 0, ts: 0 });
     const [lost, kept] = [take(a), take(b)];
     const outcome = await run("decide", lost, kept);
     expect(outcome).toMatchObject({ again: [lost], nextWay: "lock", conflicts: 1 });
-    expect([lost.answer, kept.answer]).toEqual([undefined, [100]]);
+    expect([lost.answer, kept.answer]).toEqual([undefined, [0]]);
   });
 
   it("decides them again where it cannot", async () => {
@@ -75,7 +75,7 @@ describe("after a guarded write has lost", () => {
       hasLocks: false,
       beforeWrite: () => takeElsewhere(a),
     });
-    rows.set(rowKey(a), { value: 100, ts: 0 });
+    rows.set(rowKey(a), { used: 0, ts: 0 });
     expect(await run("decide", take(a))).toMatchObject({ nextWay: "decide", conflicts: 1 });
   });
 
@@ -87,7 +87,7 @@ describe("after a guarded write has lost", () => {
 
 it("decides a call again that has locked nothing, because one of its rows does not exist", async () => {
   const { run, rows } = open();
-  rows.set(rowKey(a), { value: 100, ts: 0 });
+  rows.set(rowKey(a), { used: 0, ts: 0 });
   const call = look(a, b);
   expect(await run("lock", call)).toMatchObject({ again: [call], nextWay: "decide" });
 });
@@ -118,11 +118,8 @@ it("takes nothing for a call that has timed out while its row was read", async (
   const { run, rows } = open({ beforeRead: () => void (late.expired = true) });
   const other = take(a);
   await run("decide", late, other);
-  expect([String(late.answer), other.answer]).toEqual([
-    expect.stringContaining("timed out"),
-    [100],
-  ]);
-  expect(rows.get(rowKey(a))!.value).toBe(99);
+  expect([String(late.answer), other.answer]).toEqual([expect.stringContaining("timed out"), [0]]);
+  expect(rows.get(rowKey(a))!.used).toBe(1);
 });
 
 describe("a batch", () => {

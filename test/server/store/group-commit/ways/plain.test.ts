@@ -1,7 +1,7 @@
 /** The plain path of group commit: the database takes the tokens inside one statement. */
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../../../../core/calculate.js";
 import { takeTokens } from "../../../../../core/decide.js";
+import type { Row } from "../../../../../core/rows/row.js";
 import { createGroupCommit } from "../../../../../server/store/group-commit/group-commit.js";
 import {
   type Decision,
@@ -14,22 +14,29 @@ import { createFakeDatabase, row } from "../../sql/fake-database.js";
 const fixedClock = () => 1e12;
 
 /** A decision that takes `count` from a bucket of 10 that does not refill. */
-const plainTake = (id: RowId, count = 1, floor = 0, clock = fixedClock): Decision<string> => {
+const plainTake = (
+  id: RowId,
+  count = 1,
+  floor = 0,
+  clock = fixedClock,
+  least = 0,
+): Decision<string> => {
   const config = { kind: "token bucket", rate: 10, period: 1e9 } as const;
   const plain: PlainTake<string> = {
     config,
     count,
     floor,
+    least,
     clock,
-    granted: (next, later) => `granted, ${next.value + later} remaining`,
+    granted: (next, later) => `granted, ${10 - next.used + later} remaining`,
   };
   return {
     rows: [id],
     plain,
     decide([state]) {
-      const next = takeTokens(state ?? null, config, clock(), count, floor);
+      const next = takeTokens(state ?? null, config, clock(), count, floor, least);
       return next
-        ? { result: `decided, ${next.value} remaining`, writes: [next] }
+        ? { result: `decided, ${10 - next.used} remaining`, writes: [next] }
         : { result: "denied" };
     },
   };
@@ -43,10 +50,10 @@ function createPlainStore(mixesTerms = true) {
     mixesTerms,
     async take(lines, { now }) {
       statements.push(lines.map(({ row: { key }, total }) => [key, total]));
-      const taken = new Map<string, RateLimitState>();
+      const taken = new Map<string, Row>();
       for (const { row: id, total, terms } of lines) {
-        const { config, floor } = terms;
-        const next = takeTokens(rows.get(rowKey(id)) ?? null, config, now, total, floor);
+        const { config, floor, least } = terms;
+        const next = takeTokens(rows.get(rowKey(id)) ?? null, config, now, total, floor, least);
         if (next === undefined) continue;
         rows.set(rowKey(id), next);
         taken.set(rowKey(id), next);
@@ -81,15 +88,15 @@ describe("group commit on the plain path", () => {
 
   it("grants some of the calls on one row when there are not enough tokens for all", async () => {
     const { store, rows, statements } = createPlainStore();
-    rows.set(rowKey(row("a")), { value: 3, ts: 1e12 });
+    rows.set(rowKey(row("a")), { used: 7, ts: 1e12 });
     const results = await store.apply([2, 2, 1].map((count) => plainTake(row("a"), count)));
     expect(results).toEqual(["decided, 1 remaining", "denied", "decided, 0 remaining"]);
-    expect(rows.get(rowKey(row("a")))?.value).toBe(0);
+    expect(rows.get(rowKey(row("a")))?.used).toBe(10);
     expect(await store.apply([plainTake(row("a"))])).toEqual(["denied"]);
     // The row is known to be empty now. A read is enough to deny, until tokens are back.
     const before = statements.length;
     expect(await store.apply([plainTake(row("a"))])).toEqual(["denied"]);
-    rows.set(rowKey(row("a")), { value: 5, ts: 1e12 });
+    rows.set(rowKey(row("a")), { used: 5, ts: 1e12 });
     expect(await store.apply([plainTake(row("a"))])).toEqual(["decided, 4 remaining"]);
     expect(statements).toHaveLength(before);
     expect(await store.apply([plainTake(row("a"))])).toEqual(["granted, 3 remaining"]);
@@ -137,8 +144,22 @@ describe("group commit on the plain path", () => {
     ]);
   });
 
-  it("skips the plain path when the clock returns NaN, and rejects when the clock throws", async () => {
+  it("takes together only what counts as used alike, and no more than a full row has then", async () => {
     const { store, statements } = createPlainStore();
+    const block = () => plainTake(row("a"), 2, 0, fixedClock, 5);
+    expect(await store.apply([plainTake(row("a")), block(), block(), block()])).toEqual([
+      "granted, 9 remaining",
+      // 5 count as used before them.
+      "granted, 3 remaining",
+      "granted, 1 remaining",
+      "denied",
+    ]);
+    expect(statements.slice(0, 2)).toEqual([[["a", 1]], [["a", 4]]]);
+  });
+
+  it("skips the plain path when the clock returns NaN, and rejects when the clock throws", async () => {
+    const { store, rows, statements } = createPlainStore();
+    rows.set(rowKey(row("a")), { used: 0, ts: 1e12 });
     expect(await store.apply([plainTake(row("a"), 1, 0, () => NaN)])).toEqual(["denied"]);
     const throwingClock = () => {
       throw new Error("no clock");
@@ -187,7 +208,7 @@ describe("group commit on the plain path", () => {
       rows: [row("a")],
       decide: ([state]) => ({
         result: "given back",
-        writes: [{ value: state!.value + 1, ts: state!.ts }],
+        writes: [{ used: state!.used - 1, ts: state!.ts }],
       }),
     };
     await store.apply([plainTake(row("a"))]);
@@ -196,7 +217,7 @@ describe("group commit on the plain path", () => {
       store.apply([i % 2 === 0 ? plainTake(row("a")) : giveBack]),
     );
     await Promise.all(calls);
-    expect(rows.get(rowKey(row("a")))!.value).toBe(9);
+    expect(rows.get(rowKey(row("a")))!.used).toBe(1);
     // One plain take of the first call, and one read and one write for the others.
     expect(statements).toEqual([[["a", 1]]]);
     expect(counts).toEqual({ reads: 1, writes: 1, locked: 0 });
@@ -209,12 +230,12 @@ describe("group commit on the plain path", () => {
     const { access, rows, counts } = createFakeDatabase({
       hasLocks: true,
       beforeWrite() {
-        if (inserts-- > 0) for (const id of ids) rows.set(rowKey(id), { value: 5, ts: 1e12 });
+        if (inserts-- > 0) for (const id of ids) rows.set(rowKey(id), { used: 5, ts: 1e12 });
       },
       // Finds only rows that exist, as on MariaDB.
       async take(lines, { now }) {
         takes++;
-        const taken = new Map<string, RateLimitState>();
+        const taken = new Map<string, Row>();
         for (const { row: id, total, terms } of lines) {
           const state = rows.get(rowKey(id));
           const next = state && takeTokens(state, terms.config, now, total, terms.floor);

@@ -92,7 +92,10 @@ describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_
       await database[Symbol.asyncDispose]();
     });
     const { store, transact } = opened;
-    const limiter = createRateLimiter({ store, limits, clock: createManualClock(), logger: false });
+    const options = { store, limits, clock: createManualClock(), logger: false } as const;
+    const limiter = createRateLimiter(options);
+    /** Waits for longer than the other one. */
+    const patient = createRateLimiter({ ...options, timeout: 8_000 });
     /** Runs `begin` in a transaction that stays open until the function it returns is called. */
     async function hold(level: Level, begin: (tx: unknown) => Promise<unknown>) {
       let commit = () => {};
@@ -111,7 +114,7 @@ describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_
         await closed;
       };
     }
-    return { limiter, transact, hold };
+    return { limiter, patient, transact, hold };
   }
 
   /** The number of promises that were fulfilled. */
@@ -257,7 +260,7 @@ describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_
   ])(
     "that holds rows does not delay calls on other rows while %s waits for its rows",
     async (_method, call) => {
-      const { limiter, hold } = await setUp();
+      const { limiter, patient, hold } = await setUp();
       const held = ["a", "b", "c", "d"];
       for (const key of [...held, "free", "freer"]) await limiter.limit("posts", { key });
       const commit = await hold("RepeatableRead", async (tx) => {
@@ -269,10 +272,11 @@ describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_
         waiting.push(call(limiter, key).catch(() => {}));
         await limiter.check("posts", { key: "free" });
       }
+      // A new row waits for callers of other new ones, until those give up. The transaction still goes on.
       const calls = [
-        limiter.limit("posts", { key: "free" }),
-        limiter.refund("posts", { key: "freer" }),
-        limiter.limit("posts", { key: "newer" }),
+        patient.limit("posts", { key: "free" }),
+        patient.refund("posts", { key: "freer" }),
+        patient.limit("posts", { key: "newer" }),
       ];
       expect(await passed(calls)).toBe(3);
       await commit();

@@ -72,13 +72,13 @@ describe("prismaStore on SQLite", () => {
       3e-300,
       5e-324,
     ];
-    for (const [i, value] of numbers.entries()) {
+    for (const [i, used] of numbers.entries()) {
       const rows = [{ name: "doubles", key: `${i}`, shard: 0 }];
-      await store.apply([{ rows, decide: () => ({ result: 0, writes: [{ value, ts: -value }] }) }]);
+      await store.apply([{ rows, decide: () => ({ result: 0, writes: [{ used, ts: -used }] }) }]);
       const [state] = await store.apply([{ rows, decide: ([found]) => ({ result: found }) }]);
-      expect(state).toEqual({ value, ts: -value });
+      expect(state).toEqual({ used, ts: -used });
       // The guard of the next write is true only for the same bits.
-      await store.apply([{ rows, decide: () => ({ result: 0, writes: [{ value: 1, ts: 2 }] }) }]);
+      await store.apply([{ rows, decide: () => ({ result: 0, writes: [{ used: 1, ts: 2 }] }) }]);
       await store.apply([{ rows, decide: () => ({ result: 0, writes: [null] }) }]);
     }
     expect(await database.prisma.rateLimit.count()).toBe(0);

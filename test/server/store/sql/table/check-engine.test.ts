@@ -39,7 +39,7 @@ function engine(
     name: text,
     key: text,
     shard: "int",
-    value: number,
+    used: number,
     ts: number,
   });
   const connect = (level?: string): SqlDriver<SqlDriver> => {

@@ -63,7 +63,7 @@ describe.each(sharedDatabases)("a store on $name", ({ kind, provider, create }) 
       `CREATE TABLE ${table} (id VARCHAR(50) PRIMARY KEY, ${mark}key${mark} VARCHAR(50), count INT)`,
     );
     await expect(limiter.limit("once")).rejects.toThrow(
-      /is not a table of rate limits: it has no column name, shard, value, ts; .*option model/,
+      /is not a table of rate limits: it has no column name, shard, used, ts; .*option model/,
     );
   });
 
@@ -82,10 +82,10 @@ describe.each(sharedDatabases)("a store on $name", ({ kind, provider, create }) 
     const text = provider === "mysql" ? "VARCHAR(192) COLLATE utf8mb4_bin" : "VARCHAR(192)";
     await run(
       `CREATE TABLE ${table} (name ${text}, ${mark}key${mark} ${text}, shard INT, ` +
-        `${mark}value${mark} DECIMAL(10, 2), ts DOUBLE PRECISION)`,
+        `${mark}used${mark} DECIMAL(10, 2), ts DOUBLE PRECISION)`,
     );
     await expect(limiter.limit("once")).rejects.toThrow(
-      /column value of table "RateLimit" has the type .*it must be a double/,
+      /column used of table "RateLimit" has the type .*it must be a double/,
     );
   });
 });
@@ -145,7 +145,7 @@ describe("a store on SQLite", () => {
     const { prisma } = database;
     await prisma.$executeRaw`DROP TABLE "RateLimit"`;
     await prisma.$executeRaw`CREATE TABLE "RateLimit" ("name" TEXT, "key" TEXT,
-      "shard" INTEGER, "value" REAL, "ts" REAL)`;
+      "shard" INTEGER, "used" REAL, "ts" REAL)`;
     const limiter = createRateLimiter({ store: prismaStore(prisma), limits, logger: false });
     await expect(limiter.limit("once")).rejects.toThrow(/PRIMARY KEY/);
   });
@@ -155,7 +155,7 @@ describe("a store on SQLite", () => {
     const { prisma } = database;
     await prisma.$executeRaw`DROP TABLE "RateLimit"`;
     await prisma.$executeRaw`CREATE TABLE "RateLimit" ("name" TEXT, "key" TEXT COLLATE NOCASE,
-      "shard" INTEGER, "value" REAL, "ts" REAL, PRIMARY KEY ("name", "key", "shard"))`;
+      "shard" INTEGER, "used" REAL, "ts" REAL, PRIMARY KEY ("name", "key", "shard"))`;
     const limiter = createRateLimiter({ store: prismaStore(prisma), limits, logger: false });
     await expect(limiter.limit("once")).rejects.toThrow(
       "column key of table RateLimit has the collation NOCASE",

@@ -20,7 +20,7 @@ export const rateLimits = createTable(
     name: d.text().notNull(),
     key: d.text().notNull().default(""),
     shard: d.integer().notNull().default(0),
-    value: d.real().notNull(),
+    used: d.real().notNull(),
     ts: d.real().notNull(),
   }),
   (t) => [primaryKey({ columns: [t.name, t.key, t.shard] })],

@@ -39,7 +39,7 @@ CREATE TABLE `rate_limits` (
     `name` VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
     `key` VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '',
     `shard` INTEGER NOT NULL DEFAULT 0,
-    `value` DOUBLE NOT NULL,
+    `used` DOUBLE NOT NULL,
     `ts` DOUBLE NOT NULL,
 
     PRIMARY KEY (`name`, `key`, `shard`)

@@ -39,7 +39,7 @@ CREATE TABLE "rate_limits" (
     "name" TEXT COLLATE "C" NOT NULL,
     "key" TEXT COLLATE "C" NOT NULL DEFAULT '',
     "shard" INTEGER NOT NULL DEFAULT 0,
-    "value" DOUBLE PRECISION NOT NULL,
+    "used" DOUBLE PRECISION NOT NULL,
     "ts" DOUBLE PRECISION NOT NULL,
 
     CONSTRAINT "rate_limits_pkey" PRIMARY KEY ("name", "key", "shard")

@@ -1,0 +1,133 @@
+/** What `init` prints where the schema says who pays: how the limiter is told of it. It writes none of it. */
+import { join } from "node:path";
+import { indented } from "./code/code.js";
+import { inStyle } from "./code/code-style.js";
+import { importedFrom, importText } from "./code/imports.js";
+import type { Database } from "./database.js";
+import { findDrizzleUserPlans } from "./drizzle-user-plan.js";
+import { clientName, specifierOfFile } from "./limits-file.js";
+import { findInCode, inFolder } from "./member.js";
+import type { Project } from "./project.js";
+import { findPrismaUserPlans, type IdKind, payerRank, type UserPlan } from "./user-plan.js";
+
+interface UserPlanStep {
+  project: Project;
+  /** The file that `init` writes. */
+  limits: string;
+  database: Database;
+}
+
+/** No step where no user, team or the like has a plan. */
+export async function userPlanSteps({
+  project,
+  limits,
+  database,
+}: UserPlanStep): Promise<string[]> {
+  const { api, db, root } = project;
+  const find = db?.orm === "prisma" ? findPrismaUserPlans : findDrizzleUserPlans;
+  const found = bestOf(db === undefined ? [] : await find(join(root, db.member.folder)));
+  if (db === undefined || found === undefined) return [];
+  const file = inFolder(db.member, found.file);
+  const { model, field, values } = found;
+  const imports = db.orm === "prisma" ? "" : drizzleImports(project, { limits, file, model });
+  // The limits have their database when the first call comes.
+  const isLate = database.kind === "made" && api.extension === "ts";
+  const client = `${clientName(database)}${isLate ? "!" : ""}`;
+  const code = imports + codeOf(found, db.orm, client);
+  const named =
+    values === undefined ? `, and "free" and "pro" stand for the plans that you have` : "";
+  return [
+    `give those who pay more, if ${field} of ${model} in ${file} says who they are: in ${limits}, ` +
+      `with your numbers${named} (docs/guides/plans.md of trpc-rate-limit has more):\n\n` +
+      `${indented(inStyle(code, api.style), "  ")}\n`,
+  ];
+}
+
+/** By who pays. Of two fields of one model, the one whose values are known. */
+function bestOf(found: readonly UserPlan[]): UserPlan | undefined {
+  const order = ({ values, isText }: UserPlan) => (values ? 0 : isText ? 1 : 2);
+  return found.toSorted(
+    (a, b) => payerRank(a.model) - payerRank(b.model) || order(a) - order(b),
+  )[0];
+}
+
+function drizzleImports(
+  project: Project,
+  { limits, file, model }: { limits: string; file: string; model: string },
+): string {
+  // In a monorepo, the package of the schema may export it in place of Drizzle.
+  const from = findInCode(project.api, /\beq\b/, (code) => packageOf(importedFrom(code, "eq")));
+  const table = importText(specifierOfFile(project, limits, file), [model]);
+  return `${importText(from?.found ?? "drizzle-orm", ["eq"])}\n${table}\n\n`;
+}
+
+const packageOf = (from: string | undefined) => (from?.startsWith(".") ? undefined : from);
+
+/** In the place of values that the schema does not say. */
+const EXAMPLES = ["free", "pro"] as const;
+
+const ID_OF: Record<IdKind, (text: string) => string> = {
+  text: (text) => text,
+  number: (text) => `Number(${text})`,
+  bigint: (text) => `BigInt(${text})`,
+};
+
+const quoted = (text: string) => JSON.stringify(text);
+
+function codeOf(plan: UserPlan, orm: "drizzle" | "prisma", client: string): string {
+  const plans = plan.values ?? EXAMPLES;
+  const usual = plan.values?.find((each) => each === plan.usual) ?? plans[0]!;
+  const prefix = `${ownerOf(plan).replace(/s$/, "")}:`;
+  const id = ID_OF[plan.id.kind](`key.slice(${prefix.length})`);
+  return `// In the place of the limit:
+  createPost: {
+    kind: "token bucket",
+    period: MINUTE,
+    plans: {
+${entriesOf(plans, usual)}
+    },
+  },
+
+// Among the options of createRateLimiter:
+  plans: [${plans.map(quoted).join(", ")}],
+  // Asked once a minute for a key such as \`${prefix}\${id}\`. All other keys are ${quoted(usual)}.
+  plan: async ({ key = "" }) => {
+    if (!key.startsWith(${quoted(prefix)})) return ${quoted(usual)};
+    ${READ[orm](plan, client, id)}
+    return ${answerOf(plan, usual)};
+  },`;
+}
+
+const ownerOf = ({ model }: UserPlan) => model.charAt(0).toLowerCase() + model.slice(1);
+
+/** The usual plan has what the limit had. Each other one has that once more than the plan before it. */
+function entriesOf(plans: readonly string[], usual: string): string {
+  const order = [usual, ...plans.filter((each) => each !== usual)];
+  const entries = plans.map((each) => {
+    const times = order.indexOf(each) + 1;
+    const name = /^[a-z_]\w*$/i.test(each) ? each : quoted(each);
+    return `      ${name}: { rate: ${10 * times}, capacity: ${3 * times} },`;
+  });
+  return entries.join("\n");
+}
+
+type Read = (plan: UserPlan, client: string, id: string) => string;
+
+const READ: Record<"drizzle" | "prisma", Read> = {
+  prisma: (plan, client, id) => `const found = await ${client}.${ownerOf(plan)}.findUnique({
+      where: { ${plan.id.field}: ${id} },
+      select: { ${plan.field}: true },
+    });`,
+  drizzle: ({ model, field, id: key }, client, id) => `const [found] = await ${client}
+      .select({ ${field}: ${model}.${field} })
+      .from(${model})
+      .where(eq(${model}.${key.field}, ${id}));`,
+};
+
+/** Where the values are not known, what is there makes a plan: a text by its value, all else by being there. */
+function answerOf({ field, values, isText }: UserPlan, usual: string): string {
+  if (values !== undefined) return `found?.${field} ?? ${quoted(usual)}`;
+  const [, paid] = EXAMPLES;
+  const test = isText ? ` === ${quoted(paid)}` : "";
+  return `found?.${field}${test} ? ${quoted(paid)} : ${quoted(usual)}`;
+}

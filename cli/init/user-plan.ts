@@ -1,0 +1,73 @@
+/** The fields of a Prisma schema that may say which plan a user pays for. */
+import { type Block, readBlocks } from "./prisma-schema.js";
+
+/** A field, and how the row that has it is found. */
+export interface UserPlan {
+  file: string;
+  /** Of Prisma, or the constant of a table of Drizzle. */
+  model: string;
+  field: string;
+  /** All that an enum allows; `undefined` where the schema does not say it. */
+  values: readonly string[] | undefined;
+  /** What a new row has. */
+  usual: string | undefined;
+  isText: boolean;
+  id: { field: string; kind: IdKind };
+}
+
+export type IdKind = "text" | "number" | "bigint";
+
+/** Who pays, in the order of preference: the keys that `init` writes have the id of a user. */
+const PAYERS = [
+  "user",
+  "account",
+  "customer",
+  "profile",
+  "team",
+  "organization",
+  "organisation",
+  "workspace",
+  "tenant",
+];
+
+/** Where a model stands among those who pay, from 0; -1 for all others. */
+export const payerRank = (model: string): number =>
+  PAYERS.indexOf(model.toLowerCase().replace(/s$/, ""));
+
+/** `stripeSubscriptionId` is none: it is the id of one payment and not of a plan. */
+const FIELD =
+  /^(?:(?:account|billing|current|pricing|subscription)_?)?(?:plan|subscription|tier)(?:_?(?:id|key|level|name|plan|slug|tier|type))?$/i;
+
+export const isPlanField = (name: string): boolean => FIELD.test(name);
+
+/** The name of a field, its type, `[]` or `?`, and its attributes. */
+const LINE = /^\s*(\w+)\s+(\w+)(\[\])?\??(.*)$/gm;
+
+const ID_KINDS: Record<string, IdKind> = { String: "text", Int: "number", BigInt: "bigint" };
+
+/** @param root the folder of the package with the schema. Files are relative to it. */
+export async function findPrismaUserPlans(root: string): Promise<UserPlan[]> {
+  const blocks = await readBlocks(root);
+  const models = blocks.filter(
+    ({ keyword, name }) => keyword === "model" && payerRank(name) !== -1,
+  );
+  return models.flatMap(({ name: model, file, body }) => {
+    const lines = [...body.matchAll(LINE)];
+    const key = lines.find(([, , , , attributes]) => /(?<!@)@id\b/.test(attributes!));
+    const kind = ID_KINDS[key?.[2] ?? ""];
+    // A row with a key of several fields cannot be found by the key of a limit.
+    if (key === undefined || kind === undefined) return [];
+    const id = { field: key[1]!, kind };
+    return lines.flatMap(([, field, type, list, attributes]): UserPlan[] => {
+      if (!isPlanField(field!) || list !== undefined) return [];
+      const values = valuesOf(blocks, type!);
+      const usual = /@default\((\w+)\)/.exec(attributes!)?.[1];
+      return [{ file, model, field: field!, values, usual, isText: type === "String", id }];
+    });
+  });
+}
+
+function valuesOf(blocks: readonly Block[], type: string): string[] | undefined {
+  const found = blocks.find(({ keyword, name }) => keyword === "enum" && name === type);
+  return found && [...found.body.matchAll(/^\s*(\w+)/gm)].map(([, value]) => value!);
+}

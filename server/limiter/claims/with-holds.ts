@@ -1,0 +1,33 @@
+/** `hold`: a claim whose tokens are held under the id of its call. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { Claim } from "../draft.js";
+import { type NewHold, writeHolds } from "../holds/end-hold.js";
+
+/**
+ * The claim, which also writes what it holds. All holds are written together after it is granted, because
+ * each of them says how many there are.
+ *
+ * @param claim has the rows of the holds.
+ * @param holdsOf what an answer holds.
+ * @param isShare whether the holds are shares of one count.
+ */
+export function withHolds<TAnswer>(
+  claim: Claim<TAnswer>,
+  holdsOf: (answer: TAnswer) => readonly NewHold[],
+  isShare: boolean,
+): Claim<TAnswer> {
+  return {
+    rows: claim.rows,
+    isShadow: claim.isShadow,
+    attempt(draft, now) {
+      const answer = claim.attempt(draft, now);
+      writeHolds(draft, holdsOf(answer), isShare, now);
+      return answer;
+    },
+  };
+}
+
+/** Whether a call has taken tokens of its own that can be held. */
+export function isTaken(result: RateLimitResult): boolean {
+  return result.ok && !result.repeated;
+}

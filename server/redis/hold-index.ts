@@ -1,0 +1,92 @@
+/**
+ * Where the holds of limits are found by when they lapse. Redis has no order of its keys, so each hold
+ * stands in two sorted sets in the slot of its bucket: one for its bucket, and one for all buckets of the
+ * limit that share the tag. The script that writes a row of a hold writes both.
+ */
+import { HOLDS } from "../../core/rows/hold.js";
+import { bucketKeyOf, markerKey } from "../../core/rows/marker.js";
+import { byTime, earliestByList, readRows } from "../store/earliest-by-list.js";
+import type { FoundRow, RateLimitStore, RowId } from "../store/store.js";
+import type { RedisPort } from "./redis-port.js";
+import type { Tags } from "./tags.js";
+
+/** Takes a row out of its indexes, if it does not exist. */
+const DROP = `if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('ZREM', KEYS[2], KEYS[1])
+  redis.call('ZREM', KEYS[3], KEYS[1])
+end
+return 'OK'`;
+
+/** The sorted sets in which a row stands; `undefined` for rows that stand in none. */
+export function indexesOf(
+  tags: Tags,
+  row: Pick<RowId, "name" | "key">,
+): [string, string] | undefined {
+  if (!row.name.startsWith(HOLDS.prefix)) return undefined;
+  const place = tags.placeOf(row);
+  return [ofBucket(tags, place, row.name, bucketKeyOf(row.key)), ofName(tags, place, row.name)];
+}
+
+const ofName = (tags: Tags, place: number, name: string): string =>
+  tags.ownKey(place, `lapses\0${name}`);
+
+const ofBucket = (tags: Tags, place: number, name: string, bucket: string): string =>
+  tags.ownKey(place, `lapses\0${name}\0${bucket}`);
+
+/** `RateLimitStore.earliest`, by these sets. Other rows are found by a walk over all keys. */
+export function createRedisEarliest(
+  port: RedisPort,
+  tags: Tags,
+  apply: RateLimitStore["apply"],
+  list: NonNullable<RateLimitStore["list"]>,
+): NonNullable<RateLimitStore["earliest"]> {
+  /** What stands first in a set, with its place in time. */
+  async function first(index: string, count: number): Promise<Indexed[]> {
+    const command = ["ZRANGE", index, "0", String(count - 1), "WITHSCORES"];
+    // Some clients answer with pairs.
+    const words = ((await port.send(command, index)) as unknown[]).flat();
+    const found: Indexed[] = [];
+    for (let i = 0; i + 1 < words.length; i += 2) {
+      const row = tags.rowOf(String(words[i]));
+      if (row !== undefined) found.push({ row, ts: Number(words[i + 1]) });
+    }
+    return found;
+  }
+
+  async function read(rows: readonly RowId[]): Promise<FoundRow[]> {
+    const found = await readRows(apply, rows);
+    if (found.length === rows.length) return found;
+    // What has deleted a row behind the store has left it in its sets.
+    const known = new Set(found.map(({ row }) => row));
+    for (const row of rows) {
+      if (known.has(row)) continue;
+      const keys = [tags.keyOf(row), ...indexesOf(tags, row)!];
+      await port.send(["EVAL", DROP, "3", ...keys], keys[0]);
+    }
+    return found;
+  }
+
+  return async (name, prefix, count) => {
+    const bucket = bucketKeyOf(prefix);
+    if (!name.startsWith(HOLDS.prefix) || (prefix !== "" && markerKey(bucket) !== prefix)) {
+      return earliestByList(apply, list, name, prefix, count);
+    }
+    const places =
+      prefix === "" ? [...Array(tags.count).keys()] : [tags.placeOf({ name, key: prefix })];
+    const indexes = places.map((place) =>
+      prefix === "" ? ofName(tags, place, name) : ofBucket(tags, place, name, bucket),
+    );
+    const indexed = (await Promise.all(indexes.map((index) => first(index, count)))).flat();
+    const rows = indexed.sort((a, b) => a.ts - b.ts).slice(0, count);
+    // Those of one tag are read together.
+    const ofPlace = places.map((place) => {
+      return rows.flatMap(({ row }) => (tags.placeOf(row) === place ? row : []));
+    });
+    return byTime((await Promise.all(ofPlace.map(read))).flat(), count);
+  };
+}
+
+interface Indexed {
+  readonly row: RowId;
+  readonly ts: number;
+}

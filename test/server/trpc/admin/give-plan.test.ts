@@ -1,0 +1,153 @@
+/** Operators who give a key a plan, on one limit and on all limits with plans. */
+import { describe, expect, it } from "vitest";
+import { DAY, memoryStore, RateLimitStoreError } from "../../../../server/index.js";
+import { openAdmin } from "../../../support/admin-caller.js";
+import { plannedLimits as limits, plans } from "../../../support/planned-limits.js";
+import { storesAndRedis } from "../../../support/stores.js";
+
+const asFree = { plans, plan: () => "free" };
+
+/** Not those of other tests in the same database. */
+let keys = 0;
+const newKey = () => `plan ${keys++}`;
+
+describe.each(storesAndRedis)("a plan that an operator gives on %s", (_, open) => {
+  it("counts at once for calls of another plan, until it is cleared", async () => {
+    await using opened = await open({ isNew: true });
+    const { limiter, heard, admin } = openAdmin(opened.store, limits, { plans });
+    const key = newKey();
+    const ask = () => limiter.limit("pictures", { key, plan: "free" });
+    expect([(await ask()).ok, (await ask()).ok]).toEqual([true, false]);
+
+    const { changes } = await admin.plan({ name: "pictures", key, plan: "pro", for: 14 * DAY });
+    expect(changes).toHaveLength(1);
+    expect(changes[0]).toMatchObject({
+      name: "pictures",
+      item: { key, plan: "pro", value: 49, config: { rate: 50 } },
+      override: { plan: "pro" },
+    });
+    const { until, setAt } = changes[0]!.override!;
+    expect(until! - setAt).toBeGreaterThan(13 * DAY);
+    expect(await ask()).toMatchObject({ ok: true, value: 48 });
+    expect(heard.at(-2)).toMatchObject({ action: "plan", name: "pictures", key, plan: "pro" });
+    expect(heard.at(-2)).toMatchObject({ by: "operator", count: 1, result: { ok: true } });
+
+    const { override } = await admin.clear({ name: "pictures", key });
+    expect(override).toBeUndefined();
+    expect((await ask()).ok).toBe(false);
+  });
+
+  it("counts on all limits with plans where no limit is named, each of which is told", async () => {
+    await using opened = await open({ isNew: true });
+    const { limiter, heard, admin } = openAdmin(opened.store, limits, asFree);
+    const key = newKey();
+    const { changes } = await admin.plan({ key, plan: "pro" });
+    expect(changes.map(({ name, item }) => [name, item.plan])).toEqual([
+      ["pictures", "pro"],
+      ["send", "pro"],
+      ["video", "pro"],
+    ]);
+    expect(heard.map(({ action, name, plan }) => [action, name, plan])).toEqual(
+      changes.map(({ name }) => ["plan", name, "pro"]),
+    );
+    // The slots of a key cannot be overridden.
+    expect((await limiter.overrides.list()).map(({ name }) => name).toSorted()).toEqual([
+      "pictures",
+      "send",
+      "video",
+    ]);
+    expect((await limiter.limit("video", { key, plan: "free", count: 1000 })).ok).toBe(true);
+  });
+});
+
+describe("a plan for all limits", () => {
+  it("is given on those alone that the caller may change, which is asked for each", async () => {
+    const asked: unknown[] = [];
+    const { limiter, admin } = openAdmin(memoryStore(), limits, {
+      plans,
+      authorize({ action, name, key, all }) {
+        asked.push([action, name, key, all]);
+        return name !== "send";
+      },
+    });
+    const { changes } = await admin.plan({ key: "ada", plan: "pro" });
+    expect(changes.map(({ name }) => name)).toEqual(["pictures", "video"]);
+    expect(asked).toEqual([
+      ["plan", undefined, "ada", false],
+      ...["pictures", "send", "video"].map((name) => ["plan", name, "ada", false]),
+    ]);
+    expect(await limiter.overrides.list("send")).toEqual([]);
+  });
+
+  it("is refused where the caller may change none of them", async () => {
+    const authorize = ({ name }: { name: string | undefined }) => name === undefined;
+    const { admin } = openAdmin(memoryStore(), limits, { plans, authorize });
+    await expect(admin.plan({ key: "ada", plan: "pro" })).rejects.toMatchObject({
+      code: "FORBIDDEN",
+      message: 'This caller may not use "plan"',
+    });
+  });
+
+  it("is a clear error where no limit has plans", async () => {
+    const { admin } = openAdmin(memoryStore(), { signUp: limits.signUp });
+    await expect(admin.plan({ key: "ada", plan: "pro" })).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+      message: "No rate limit has plans that a key could be given",
+    });
+  });
+
+  it("that ends midway is told for what was done", async () => {
+    const store = memoryStore();
+    const { limiter, heard, admin } = openAdmin(store, limits, asFree);
+    const { write } = store.overrides!;
+    store.overrides!.write = (row, ...rest) =>
+      row.name === "pictures"
+        ? write.call(store.overrides, row, ...rest)
+        : Promise.reject(new RateLimitStoreError("gone"));
+    await expect(admin.plan({ key: "ada", plan: "pro" })).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+    });
+    expect(heard.map(({ name }) => name)).toEqual(["pictures"]);
+    expect((await limiter.overrides.list()).map(({ name }) => name)).toEqual(["pictures"]);
+  });
+
+  it("of all keys counts for a key that has no override of its own", async () => {
+    const { limiter, admin } = openAdmin(memoryStore(), limits, asFree);
+    await admin.plan({ name: "pictures", all: true, plan: "pro" });
+    expect(await limiter.limit("pictures", { key: "bob", plan: "free" })).toMatchObject({
+      value: 49,
+    });
+    const { items } = await admin.list({ name: "pictures", denied: false });
+    expect(items).toMatchObject([{ key: "bob", plan: "pro" }]);
+  });
+});
+
+describe("a plan that makes no sense", () => {
+  it.each([
+    [{ name: "pictures", plan: "por" }, 'plan must be one of "free", "pro"'],
+    [{ plan: "por" }, 'plan must be one of "free", "pro"'],
+    [{ name: "signUp", plan: "pro" }, '"signUp" has no plans'],
+    [{ name: "jobs", plan: "pro" }, expect.stringContaining('"jobs" has slots')],
+    [{ name: "pcitures", plan: "pro" }, "There is no such rate limit"],
+    [{ name: "pictures" }, expect.anything()],
+    [{ plan: "pro", all: true }, expect.stringContaining("give a key")],
+    [{ plan: "pro", key: undefined }, expect.stringContaining("give a key")],
+    [{ plan: "pro", for: 0 }, expect.anything()],
+  ])("is refused: %o, and changes nothing", async (wrong, message) => {
+    const { limiter, heard, admin } = openAdmin(memoryStore(), limits, { plans });
+    await expect(admin.plan({ key: "ada", ...wrong } as never)).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+      message,
+    });
+    expect(await limiter.overrides.list()).toEqual([]);
+    expect(heard).toEqual([]);
+  });
+
+  it("is refused where the limiter has no overrides", async () => {
+    const { admin } = openAdmin(memoryStore(), limits, { plans, overrides: false });
+    await expect(admin.plan({ key: "ada", plan: "pro" })).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+      message: expect.stringContaining("overrides: true"),
+    });
+  });
+});

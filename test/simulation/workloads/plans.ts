@@ -1,0 +1,107 @@
+/**
+ * Calls by two plans on the same keys, from all processes at the same time: some know of an upgrade and
+ * some do not, and no call tells of it. The clock stands still. So what is used is the sum of what was
+ * granted, held and settled, whichever plan did so, and what is left is a capacity less that.
+ */
+import type { RateLimitConfig } from "../../../server/index.js";
+import { type Caller, isStoreFailure, type Workload } from "./context.js";
+
+/** What the calls on one key have used. */
+export interface PlanUse {
+  /** Tokens that are used for good. */
+  spent: number;
+  /** Tokens of calls without an answer: they are used or not. */
+  uncertain: number;
+}
+
+const PERIOD = 10_000 * 86_400_000;
+const RATES = { free: 8, pro: 40 } as const;
+const SHARED = { kind: "token bucket", period: PERIOD, holds: true } as const;
+const LIMITS = { plans: { ...SHARED, plans: RATES } } as const;
+/** How a call says what it may do: by a plan, or by a config of its own that says the same. */
+type Terms = { plan: string } | { config: RateLimitConfig };
+const FREE: readonly Terms[] = [{ plan: "free" }, { config: { ...SHARED, rate: RATES.free } }];
+const PRO: readonly Terms[] = [{ plan: "pro" }, { config: { ...SHARED, rate: RATES.pro } }];
+/** The end of a hold need not say it. */
+const ANY: readonly (Terms | object)[] = [...FREE, ...PRO, {}];
+
+/** How long a key is the newest, ms. */
+const EVERY = 400;
+/** On a clock that stands still, no hold lapses. */
+const HOLD = { for: 60_000, then: "keep" } as const;
+/** A seed should not take long. */
+const MOST_CALLS = 80;
+
+export function createPlans(uses: Map<string, PlanUse>): Workload {
+  return async (caller: Caller) => {
+    const { member, random, timeline, tally } = caller;
+    const now = member.frozen.clock();
+    const limiter = member.limiter(LIMITS, () => now);
+    const own = `${member.id} ${random.below(2 ** 31)}`;
+    for (let i = 0; i < MOST_CALLS && caller.isOn(); i++) {
+      const key = `key ${Math.max(0, Math.floor(timeline.now / EVERY) - random.below(3))}`;
+      const use = uses.get(key) ?? { spent: 0, uncertain: 0 };
+      uses.set(key, use);
+      try {
+        if (random.chance(0.6)) await take(key, use);
+        else await hold(key, use, `${own} ${i}`);
+      } catch (error) {
+        if (!isStoreFailure(error)) throw error;
+        caller.failed(error, "plans");
+      }
+      if (random.chance(0.5)) await member.sleep(random.below(EVERY / 4));
+    }
+
+    async function take(key: string, use: PlanUse, once?: string): Promise<number> {
+      const plan = random.pick(["free", "pro"] as const);
+      const terms = random.pick(plan === "free" ? FREE : PRO);
+      const rate = RATES[plan];
+      const count = random.between(1, 4);
+      const { spent } = use;
+      tally.note(once === undefined ? "plans: limit" : "plans: hold");
+      use.uncertain += count;
+      const { ok } = await limiter.limit("plans", {
+        key,
+        count,
+        ...terms,
+        ...(once !== undefined && { once, hold: HOLD }),
+      });
+      if (ok && spent + count > rate && !caller.hasLost()) {
+        caller.report(`${count} of ${rate} were granted, of which ${spent} were spent`);
+      }
+      // What is held may come back.
+      if (ok && once !== undefined) return count;
+      use.uncertain -= count;
+      if (ok) use.spent += count;
+      return 0;
+    }
+
+    /** Either plan takes the tokens, and either one settles them. */
+    async function hold(key: string, use: PlanUse, once: string): Promise<void> {
+      const count = await take(key, use, once);
+      if (count === 0) return;
+      await member.sleep(random.below(EVERY));
+      const actual = random.between(0, count);
+      tally.note("plans: settle");
+      use.uncertain -= actual;
+      use.spent += actual;
+      const of = { key, once, ...random.pick(ANY) };
+      const answer = await limiter.settle("plans", of, actual);
+      // After a failure it is sent again, and may find what it has done itself.
+      if (answer.settled || answer.reason === "settled" || answer.reason === "released") {
+        use.uncertain -= count - actual;
+      } else if (!caller.hasLost()) {
+        caller.report(`${once} held ${count} of ${key}, and is ${answer.reason}`);
+      }
+    }
+  };
+}
+
+/** What is wrong with a key. @param used what its row says. */
+export function problemOf(key: string, use: PlanUse, used: number): string | undefined {
+  const { spent, uncertain } = use;
+  if (used < spent || used > spent + uncertain) {
+    return `${used} tokens of ${key} are used, and ${spent} to ${spent + uncertain} were taken`;
+  }
+  return used > RATES.pro ? `${used} tokens of ${key} are used, of ${RATES.pro}` : undefined;
+}
