@@ -11,6 +11,8 @@ import type { Results } from "./results-reporter.js";
 
 /** A test that passes at the second try is flaky. So many are let pass, since machines are busy. */
 const MAX_RETRIED = 2;
+/** How many of the files that take longest are named. */
+const SLOWEST = 25;
 
 export interface Step {
   name: string;
@@ -21,7 +23,7 @@ export interface Step {
 export function summarize(steps: readonly Step[], results: readonly Results[]) {
   const retried = results.flatMap((result) => result.retried);
   const failures = results.flatMap((result) => result.failures);
-  const lines = [...tableOf(steps, results), ""];
+  const lines = [...tableOf(steps, results), "", ...slowestOf(results)];
   if (failures.length > 0) lines.push("Failed:", ...failures.map((test) => `  ${test}`), "");
   if (retried.length > 0) {
     lines.push(
@@ -73,6 +75,19 @@ function tableOf(steps: readonly Step[], results: readonly Results[]): string[] 
       .join("  ")
       .trimEnd(),
   );
+}
+
+/** Where to look when all of it takes too long. */
+function slowestOf(results: readonly Results[]): string[] {
+  const files = results.flatMap(({ step, files }) =>
+    Object.entries(files).map(([name, seconds]) => ({ step, name, seconds })),
+  );
+  if (files.length === 0) return [];
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  const lines = slowest.map(
+    ({ step, name, seconds }) => `${String(seconds).padStart(5)} s  ${step}: ${name}`,
+  );
+  return ["The files that take longest:", ...lines, ""];
 }
 
 const linesOf = (path: string) =>

@@ -15,6 +15,8 @@ export interface Results {
   failures: string[];
   /** The tests that were tried again, whether they then passed or not. */
   retried: string[];
+  /** How long each file took, s. Files run beside each other. */
+  files: Record<string, number>;
 }
 
 export default class ResultsReporter implements Reporter {
@@ -30,6 +32,7 @@ export default class ResultsReporter implements Reporter {
       skipped: 0,
       failures,
       retried: [],
+      files: {},
     };
     for (const module of modules) add(results, module);
     appendFileSync(file, `${JSON.stringify(results)}\n`);
@@ -42,6 +45,7 @@ function messageOf(error: unknown): string {
 
 function add(results: Results, module: TestModule): void {
   const name = module.relativeModuleId;
+  results.files[name] = Math.round(module.diagnostic().duration / 1000);
   const failures: string[] = [];
   for (const test of module.children.allTests()) {
     const { state } = test.result();

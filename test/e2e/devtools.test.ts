@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-c
 import { createServer, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { violationsOf } from "../support/axe.js";
+import { byNight } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { demo, openBrowser } from "./shared.js";
 
@@ -155,7 +156,7 @@ it.each(["light", "dark"] as const)(
   },
 );
 
-describe.each(["light", "dark"] as const)("the actions: %s", (colorScheme) => {
+describe.each(byNight(["light", "dark"] as const))("the actions: %s", (colorScheme) => {
   it("change what this page shows, and asking brings the truth back", async () => {
     const { page, panel } = await openPanel({ part: "chat", colorScheme });
     const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
 import { recordShifts } from "../support/layout-shifts.js";
+import { byNight } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { soon } from "../support/soon.js";
 import { demo, openBrowser } from "./shared.js";
@@ -70,11 +71,13 @@ it.each([
   await visitor.close();
 });
 
-describe.concurrent.each([
-  [1280, 900],
-  [390, 844],
-  [320, 640],
-])("the model at %i px", (width, height) => {
+describe.concurrent.each(
+  byNight([
+    [390, 844],
+    [1280, 900],
+    [320, 640],
+  ] as const),
+)("the model at %i px", (width, height) => {
   it("says what a prompt would get, and the server then does that", async () => {
     await using visitor = await browser.newContext();
     const page = await openModel(visitor);
@@ -116,11 +119,13 @@ describe.concurrent.each([
   });
 });
 
-describe.concurrent.each([
-  [1280, 900],
-  [390, 844],
-  [320, 700],
-])("the slots at %i px", (width, height) => {
+describe.concurrent.each(
+  byNight([
+    [390, 844],
+    [1280, 900],
+    [320, 700],
+  ] as const),
+)("the slots at %i px", (width, height) => {
   it("shows which are free, and lets a third prompt wait for one", async () => {
     await using visitor = await browser.newContext();
     const page = await openModel(visitor);
@@ -163,11 +168,13 @@ async function credits(page: Page): Promise<number> {
   return Number(text!.replace(",", ""));
 }
 
-describe.concurrent.each([
-  [1280, 900],
-  [390, 844],
-  [320, 700],
-])("the credits at %i px", (width, height) => {
+describe.concurrent.each(
+  byNight([
+    [390, 844],
+    [1280, 900],
+    [320, 700],
+  ] as const),
+)("the credits at %i px", (width, height) => {
   it("pay when the plan cannot, and what is not used comes back", async () => {
     await using visitor = await browser.newContext();
     const page = await openModel(visitor);

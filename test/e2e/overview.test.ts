@@ -2,6 +2,7 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
+import { byNight } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { demo, openBrowser } from "./shared.js";
 
@@ -247,11 +248,16 @@ it("gives the command to install it to the clipboard", async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("npm i trpc-rate-limit");
 });
 
-describe.each([
-  { width: 1280, height: 800 },
-  { width: 390, height: 844 },
-  { width: 320, height: 640 },
-])("at $width px", (viewport) => {
+describe.each(
+  byNight(
+    [
+      { width: 1280, height: 800 },
+      { width: 320, height: 640 },
+      { width: 390, height: 844 },
+    ],
+    2,
+  ),
+)("at $width px", (viewport) => {
   const bottomOf = async (each: Locator) => {
     const { y, height } = (await each.boundingBox())!;
     return y + height;

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
+import { byNight } from "../support/nightly.js";
 import { demo, openBrowser } from "./shared.js";
 
 const SIZES = [
@@ -101,7 +102,7 @@ async function choose(page: Page, fields: Record<string, string>, kind = "token 
 }
 
 describe("the playground", () => {
-  it.each(SIZES)(
+  it.each(byNight(SIZES))(
     "predicts what the server decides while ten visitors call, at $width px",
     async (size) => {
       const page = await open(size);

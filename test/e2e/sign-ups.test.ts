@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { type Demo, startDemo } from "../support/demo.js";
+import { byNight } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { demo as sharedDemo, openBrowser } from "./shared.js";
 
@@ -93,7 +94,7 @@ describe("sign-ups", () => {
     expect([...first.problems, ...second.problems]).toEqual([]);
   });
 
-  it.each([1280, 390])(
+  it.each(byNight([1280, 390]))(
     "deny the 101st at %i px, and leave the others their accounts",
     async (width) => {
       await using demo = await emptyDemo();

@@ -2,18 +2,21 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { buildT3App, hasT3App, NO_T3_APP, startT3App, type T3App } from "../support/t3-app.js";
 import { openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
-if (!hasT3App) {
+// The build takes minutes. By day, `test:scaffolds` and `test:quick-start` have T3 applications.
+const isRun = hasT3App && isNightly;
+if (!isRun) {
   describe("a T3 app", () => {
-    it("has limits", ({ skip }) => skip(NO_T3_APP));
+    it("has limits", ({ skip }) => skip(hasT3App ? NIGHTLY_ONLY : NO_T3_APP));
   });
 }
 
-describe.runIf(hasT3App)("a T3 app", () => {
+describe.runIf(isRun)("a T3 app", () => {
   let browser: Browser;
   let app: T3App;
   let contexts: BrowserContext[] = [];

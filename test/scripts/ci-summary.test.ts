@@ -5,14 +5,16 @@ const step = (name: string, seconds: number, hasFailed = false): Step => {
   return { name, seconds, hasFailed };
 };
 const none: string[] = [];
-const nothing = { failed: 0, failures: none, retried: none };
+const nothing = { failed: 0, failures: none, retried: none, files: {} };
 const results = { step: "npm test", passed: 5000, skipped: 3, ...nothing };
 const flaky = (count: number) => Array.from({ length: count }, (_, i) => `a.test.ts > test ${i}`);
 
 it("shows what each step took and found, and adds it up in the last line", () => {
   const steps = [step("npm ci", 23), step("npm test", 120), step("drivers", 7, true)];
   const failures = ["a.test.ts > one", "b.test.ts"];
-  const drivers = { step: "drivers", passed: 10, skipped: 0, failed: 2, failures, retried: [] };
+  const files = { "b.test.ts": 6, "a.test.ts": 30 };
+  const found = { passed: 10, skipped: 0, failed: 2, failures };
+  const drivers = { step: "drivers", ...found, retried: [], files };
   expect(summarize(steps, [results, drivers])).toEqual({
     lines: [
       "step      seconds  passed  failed  skipped",
@@ -20,6 +22,10 @@ it("shows what each step took and found, and adds it up in the last line", () =>
       "npm test      120    5000                3",
       "drivers         7      10       2           FAILED",
       "all           150",
+      "",
+      "The files that take longest:",
+      "   30 s  drivers: a.test.ts",
+      "    6 s  drivers: b.test.ts",
       "",
       "Failed:",
       "  a.test.ts > one",

@@ -51,6 +51,11 @@ it("fails", () => expect(1).toBe(2));`,
     skipped: 2,
     failures: ["a.test.ts > fails", "hook.test.ts", "unloadable.test.ts"],
     retried: ["a.test.ts > passes at the second try", "a.test.ts > fails"],
+    files: {
+      "a.test.ts": expect.any(Number),
+      "hook.test.ts": expect.any(Number),
+      "unloadable.test.ts": expect.any(Number),
+    },
   });
 });
 
