@@ -3,7 +3,7 @@ import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/
 import { keyOption } from "../../core/key-option.js";
 import { planOption, plansOf, validatePlan } from "../limiter/plans/plan-of-request.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
-import { unheld, validateTerms } from "../limiter/holds/hold-options.js";
+import { unheld, validateTerms } from "../limiter/holds/hold-request.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
 import type { RateLimiter, UntypedOperations } from "../limiter/limiter-types.js";

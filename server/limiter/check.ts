@@ -11,7 +11,7 @@ import { type Claim, ClaimDecision } from "./draft.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { SingleCall } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
-import { holdOf } from "./holds/hold-options.js";
+import { holdOf } from "./holds/hold-request.js";
 import { reclaimable } from "./holds/reclaim.js";
 import { once } from "./once.js";
 import type { ResolvedLimit } from "./resolve-limit.js";

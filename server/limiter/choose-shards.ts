@@ -4,7 +4,7 @@
  */
 import { heldAt } from "../../core/rows/reading.js";
 import { rowId, type RowId } from "../store/store.js";
-import type { Environment } from "./context.js";
+import type { Environment } from "./environment.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 /** The rows that a call of `limit` decides on: the second one may count the closings of the first. */

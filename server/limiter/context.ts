@@ -1,6 +1,5 @@
 /** What the operations of a limiter share: its limits, its clock, its store and its listeners. */
 import type { RateLimitResult } from "../../core/decide.js";
-import type { DenialMessage } from "../../core/errors.js";
 import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
 import { PLAN_NAME } from "../changes/plan-digest.js";
@@ -22,21 +21,7 @@ import type { UsageCounter } from "./usage/open-usage.js";
 import { usageOfEvent } from "./usage/usage-of-event.js";
 import type { MarkerFor } from "./markers.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
-import type { TransactionScope } from "./receipt-entries.js";
-
-/** What a decision needs besides its arguments. */
-export interface Environment {
-  /** May be called more than once per decision. */
-  clock(): number;
-  /** May be called more than once per decision. */
-  random(): number;
-  /** The same object in all calls of one limiter. It refuses the results of others. */
-  readonly owner: object;
-  /** What denials say, if the application has words of its own. */
-  readonly denialMessage?: DenialMessage | undefined;
-  /** The transaction of the calls, if `transaction` has begun it. */
-  readonly scope?: TransactionScope | undefined;
-}
+import type { Environment } from "./environment.js";
 
 /** Whom operations tell of what they do. */
 export interface Telling {

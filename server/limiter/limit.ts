@@ -13,7 +13,8 @@ import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst, rowsToLimit } from "./choose-shards.js";
 import { isTaken, withHolds } from "./claims/with-holds.js";
 import { decideOnRow, TokenClaim } from "./claims/token-claim.js";
-import { type Context, countingOf, type Environment, report } from "./context.js";
+import { type Context, countingOf, report } from "./context.js";
+import type { Environment } from "./environment.js";
 import { denialError } from "./denial-error.js";
 import { ClaimDecision, Draft } from "./draft.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
@@ -22,7 +23,7 @@ import { once } from "./once.js";
 import { type Memory, remember } from "./receipt.js";
 import { decideAgain, holdingAmong, reclaimable, ReclaimingClaim } from "./holds/reclaim.js";
 import type { HoldingLimit } from "./holds/holding-limit.js";
-import { holdOf } from "./holds/hold-options.js";
+import { holdOf } from "./holds/hold-request.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 /**

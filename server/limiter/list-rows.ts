@@ -14,10 +14,8 @@ import type { PlanTable } from "./plans/plan-table.js";
 import { ofPlan } from "./limit-resolver.js";
 import { type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
 import type { Slots } from "./slots/create-slots.js";
+import { MAX_ROWS } from "../store/max-rows.js";
 import { unsupported } from "./unsupported.js";
-
-/** The most rows of one round trip, so that each takes a small part of the time-out. */
-export const MAX_ROWS = 2000;
 
 export interface ListContext {
   store: RateLimitStore;

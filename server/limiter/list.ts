@@ -14,7 +14,7 @@ import {
 } from "./list-rows.js";
 import { configOf } from "./resolve-limit.js";
 import { readSlotItems } from "./slots/list-slots.js";
-import { noTokens } from "./slots/slots-limit.js";
+import { noTokens } from "./no-tokens.js";
 
 /** Items per page. */
 const DEFAULT_COUNT = 100;

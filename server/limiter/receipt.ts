@@ -11,7 +11,7 @@ import { RateLimitInputError } from "../../core/errors.js";
 import type { Block } from "../leases/block.js";
 import type { RowId } from "../store/store.js";
 import { rowOf } from "./choose-shards.js";
-import type { Environment } from "./context.js";
+import type { Environment } from "./environment.js";
 import type { HeldLimit } from "./holds/end-hold.js";
 import { Entry, EntryRefund, type TransactionScope } from "./receipt-entries.js";
 import type { Marker } from "./markers.js";

@@ -16,7 +16,7 @@ import { validateConfig } from "../../core/validate-config.js";
 import type { RateLimitOverride } from "./overrides/override-types.js";
 import { leaseTerms, type LeaseTerms } from "../leases/lease-terms.js";
 import { mayBePlain } from "../store/plain-path.js";
-import { noTokens } from "./slots/slots-limit.js";
+import { noTokens } from "./no-tokens.js";
 import { rowId, type RowId } from "../store/store.js";
 
 /** The answer to every call of a limit that an override has exempted or blocked. */

@@ -14,7 +14,7 @@ import {
 import type { LimitConfigs } from "../limiter/call-options.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
-import { unheld, validateTerms } from "../limiter/holds/hold-options.js";
+import { unheld, validateTerms } from "../limiter/holds/hold-request.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 
 type Options = RateLimitedOptions<object, unknown, string>;

@@ -3,18 +3,9 @@
  * are fixed: they are not in the store, hold what it says, and are never written. So every operation
  * works on them as on others, without a trip.
  */
-import type { Row } from "../../../core/rows/row.js";
-import type { Decision, Outcome, RowId } from "../../store/store.js";
+import type { Decision, Outcome } from "../../store/store.js";
+import { type FixedRow, isFixed } from "../overrides/fixed-row.js";
 import type { Apply, Ask, Asked } from "./asked.js";
-
-export interface FixedRow extends RowId {
-  /** What it holds; `null` for a full bucket. */
-  readonly held: Row | null;
-}
-
-function isFixed(row: RowId): row is FixedRow {
-  return row.shard < 0;
-}
 
 export function overriddenOne(next: Ask): Ask {
   return (call) => {

@@ -27,7 +27,8 @@ import { refundRows } from "../refund-rows.js";
 import type { Marker } from "../markers.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { usageRows, usageWrites } from "../usage/counters.js";
-import type { HoldRequest, NotHeld } from "./hold-options.js";
+import type { NotHeld } from "./hold-options.js";
+import type { HoldRequest } from "./hold-request.js";
 
 /** The limit of a hold, and the marker of its id. */
 export interface HeldLimit {

@@ -1,6 +1,7 @@
 /** `holds`: the open holds of a key. */
 import { MOST_HOLDS } from "../../../core/rows/hold.js";
-import { type OpenHold, unheld } from "./hold-options.js";
+import type { OpenHold } from "./hold-options.js";
+import { unheld } from "./hold-request.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "../known-options.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";

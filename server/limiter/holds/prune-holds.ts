@@ -3,7 +3,7 @@ import { HOLDS, isLapsed } from "../../../core/rows/hold.js";
 import { bucketKeyOf } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import { type Claim, ClaimDecision } from "../draft.js";
-import { MAX_ROWS } from "../list-rows.js";
+import { MAX_ROWS } from "../../store/max-rows.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import type { Context, Telling } from "../context.js";

@@ -13,14 +13,8 @@ import { reportEnd } from "./report-end.js";
 import { endingOf, isMissing, type Usage, type UsageByName, warnOf } from "../reported-use.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import { type EndedHold, endHold, type Ending, type HeldLimit, rowsToEnd } from "./end-hold.js";
-import {
-  type HeldBucket,
-  type HoldOptions,
-  type NotHeld,
-  type ReleaseResult,
-  type SettledHold,
-  unheld,
-} from "./hold-options.js";
+import type { HeldBucket, HoldOptions, NotHeld, ReleaseResult, SettledHold } from "./hold-options.js";
+import { unheld } from "./hold-request.js";
 import { tryAgain } from "./try-again.js";
 
 const HOLD_OPTIONS = namesOf<HoldOptions & PlanOptions>({

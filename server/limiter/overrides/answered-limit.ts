@@ -1,7 +1,7 @@
 /** Limits that answer every call without a look at their rows: those that are exempt or blocked. */
 import { capacityOf, longestPeriod, type Bucket } from "../../../core/config.js";
 import { rowId } from "../../store/store.js";
-import type { FixedRow } from "../answers/overridden.js";
+import type { FixedRow } from "./fixed-row.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
 /** A limit without rows in the store. */

@@ -8,7 +8,8 @@ import type { createOperations } from "../operations.js";
 import { enter, type EnterContext } from "./enter.js";
 import type { EnterOptions } from "./enter-options.js";
 import type { PlanTable } from "../plans/plan-table.js";
-import { createSlotsResolver, noTokens } from "./slots-limit.js";
+import { createSlotsResolver } from "./slots-limit.js";
+import { noTokens } from "../no-tokens.js";
 import { withSlots } from "./with-slots.js";
 
 export type Slots = ReturnType<typeof createSlots>;

@@ -17,7 +17,7 @@ import {
   waitForSlot,
 } from "../../../core/rows/slot.js";
 import type { RowId } from "../../store/store.js";
-import type { Environment } from "../context.js";
+import type { Environment } from "../environment.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
 import { type Entered, heldBefore, type Holder } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";

@@ -1,7 +1,8 @@
 /** How many slots of each key are free, for the pages of `list`. */
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import type { LimitItem } from "../limiter-types.js";
-import { type ListContext, MAX_ROWS } from "../list-rows.js";
+import type { ListContext } from "../list-rows.js";
+import { MAX_ROWS } from "../../store/max-rows.js";
 import { readSlots } from "./read-slots.js";
 import { resolve } from "./slots-limit.js";
 

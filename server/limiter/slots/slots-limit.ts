@@ -105,14 +105,6 @@ export function resolve(
   };
 }
 
-/** The error of a call that wants tokens of a limit of slots. */
-export function noTokens(name: string): RateLimitConfigError {
-  const message =
-    `${describe(name)} is of kind "concurrency", which has slots and no tokens; use enter(), and ` +
-    "check(), getValue() or reset() to read and to free its slots";
-  return new RateLimitConfigError("name", name, { message });
-}
-
 /** The error of a call that wants a slot of a limit that has none. */
 export function noSlots(name: string): RateLimitInputError {
   const message =

@@ -12,7 +12,7 @@ import {
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import { type Claim, ClaimDecision } from "../draft.js";
 import type { Context } from "../context.js";
-import { MAX_ROWS } from "../list-rows.js";
+import { MAX_ROWS } from "../../store/max-rows.js";
 import { counterRows } from "./counters.js";
 import type { UsageItem, UsageOptions, UsageReport } from "./usage-types.js";
 
