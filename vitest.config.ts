@@ -15,7 +15,7 @@ const installed = ["**/.tmp/**", "**/node_modules/**"];
 /** Databases that fail, hang or are far away, and processes that are busy: most of it is waiting. */
 const outages = [
   "test/scenarios/{far-database,outage,silent-connections}.test.ts",
-  "test/server/limiter/{answers/deadline.busy,limit-cache}.test.ts",
+  "test/server/limiter/{answers/deadline.busy,limits/limit-cache}.test.ts",
   "test/server/limiter/answers/when-store-fails.test.ts",
   "test/server/store/drivers/pools/{connections,pool-errors}.test.ts",
   "test/server/store/sql/{lock-turns,prune,mysql/mysql.locks}.test.ts",
@@ -42,7 +42,7 @@ const acrossStores = ["test/scenarios", "test/server"]
 /** What is about one database or client that is not the one of `npm test`. */
 const oneStore = [
   "test/compatibility/rows.test.ts",
-  "test/server/limiter/overrides/overrides-inside.plan-row.test.ts",
+  "test/server/limiter/limits/overrides/overrides-inside.plan-row.test.ts",
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
   "test/server/store/drivers/{d1,durable,mysql/mysql-store}.test.ts",
   "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool}.test.ts",
@@ -193,9 +193,10 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/scenarios/{give-back-bounds,skewed-clocks}.test.ts",
         "test/server/store/sql/prune.test.ts",
         "test/server/store/transactions/owned-by-store.test.ts",
-        "test/server/limiter/{acquire,auto-prune,choose-shards.plain,forget,hash-key}.test.ts",
-        "test/server/limiter/{limit-all,list,refund}.test.ts",
-        "test/server/limiter/overrides/overrides-inside.test.ts",
+        "test/server/limiter/{claims/choose-shards.plain,limits/hash-key,list/list}.test.ts",
+        "test/server/limiter/{parts/auto-prune,verbs/acquire/acquire}.test.ts",
+        "test/server/limiter/verbs/{forget,limit-all,refund}.test.ts",
+        "test/server/limiter/limits/overrides/overrides-inside.test.ts",
         "test/server/limiter/holds/settle-hold.transactions.test.ts",
       ],
       exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],

@@ -57,6 +57,32 @@ const EXAMPLE_PARTS = [
 /** Files of `server/store` itself, and not of the folders in it. */
 const STORE = "server/store/*";
 
+/** The folders of the limiter, from the lowest floor to the highest. */
+const LIMITER_FLOORS = [
+  "types",
+  "limits",
+  "claims",
+  "answers",
+  "usage",
+  "context",
+  "holds",
+  "verbs",
+  "slots",
+  "list",
+  "parts",
+];
+
+/** What every floor of the limiter may import. */
+const BESIDE_THE_LIMITER = [
+  "core",
+  "server/changes",
+  "server/leases",
+  "server/report",
+  "server/runtime",
+  "server/store",
+  "server/timers",
+];
+
 const RULES: readonly Rule[] = [
   { folder: "core", may: [], mayType: [] },
   {
@@ -101,26 +127,29 @@ const RULES: readonly Rule[] = [
   { folder: "server/report", may: ["core"], mayType: [] },
   {
     folder: "server/limiter",
+    may: BESIDE_THE_LIMITER,
+    mayType: [],
+    except: LIMITER_FLOORS.map((floor) => `server/limiter/${floor}`),
+  },
+  // Each imports those below.
+  ...LIMITER_FLOORS.map((floor, i) => ({
+    folder: `server/limiter/${floor}`,
     may: [
-      "core",
-      "server/changes",
-      "server/leases",
-      "server/report",
-      "server/runtime",
-      "server/store",
-      "server/timers",
+      ...BESIDE_THE_LIMITER,
+      ...LIMITER_FLOORS.slice(0, i).map((below) => `server/limiter/${below}`),
     ],
     mayType: [],
-  },
+  })),
   {
     // Knows the AI SDK by structure alone.
     folder: "server/ai",
     may: [
       "core",
-      "server/limiter/holds/hold-options",
-      "server/limiter/key-answer",
-      "server/limiter/known-options",
-      "server/limiter/plans/plan-of-request",
+      "server/limiter/types/hold-options",
+      "server/limiter/types/hold-terms",
+      "server/limiter/types/key-answer",
+      "server/limiter/types/known-options",
+      "server/limiter/parts/plan-of-request",
     ],
     mayType: ["server/limiter"],
   },
@@ -144,9 +173,9 @@ const RULES: readonly Rule[] = [
       "core",
       "server/hosts",
       "server/http",
-      "server/limiter/known-options",
-      "server/limiter/key-answer",
-      "server/limiter/plans/plan-of-request",
+      "server/limiter/types/known-options",
+      "server/limiter/types/key-answer",
+      "server/limiter/parts/plan-of-request",
     ],
     mayType: ["server/limiter", "hono"],
   },
@@ -154,11 +183,11 @@ const RULES: readonly Rule[] = [
     folder: "server/otel",
     may: [
       "core",
-      "server/limiter/known-options",
-      "server/limiter/operator-actions",
+      "server/limiter/types/known-options",
+      "server/limiter/parts/operator-actions",
       "@opentelemetry/api",
     ],
-    mayType: ["server/limiter/limiter-options", "server/store"],
+    mayType: ["server/limiter/types/limiter-options", "server/store"],
   },
   {
     folder: "client",
@@ -200,11 +229,11 @@ const RULES: readonly Rule[] = [
     may: [
       "core",
       "server/hosts",
-      "server/limiter/known-options",
-      "server/limiter/call-options",
-      "server/limiter/plans/plan-of-request",
+      "server/limiter/types/known-options",
+      "server/limiter/types/call-options",
+      "server/limiter/parts/plan-of-request",
     ],
-    mayType: ["server/limiter/limiter-types", "server/limiter/plans/plan-types"],
+    mayType: ["server/limiter/types/limiter-types", "server/limiter/types/plan-types"],
   },
   {
     folder: "server/store/group-commit",

@@ -13,7 +13,7 @@ import { startPostgres } from "../test/support/postgres-server.js";
 
 /** A function that the call went through. */
 export interface Step {
-  /** Of the source, such as `server/limiter/limit.ts`. */
+  /** Of the source, such as `server/limiter/verbs/limit.ts`. */
   file: string;
   /** `""` for one without a name. */
   name: string;

@@ -39,13 +39,13 @@ export type {
   SlotsName,
   TokensName,
   WithConfig,
-} from "./limiter/call-options.js";
+} from "./limiter/types/call-options.js";
 export type {
   EnterDenied,
   EnterGranted,
   EnterOptions,
   EnterResult,
-} from "./limiter/slots/enter-options.js";
+} from "./limiter/types/enter-options.js";
 export type {
   CreditOptions,
   CreditResult,
@@ -53,7 +53,7 @@ export type {
   LimitFirstOptions,
   LimitFirstResult,
   PaidCount,
-} from "./limiter/limit-first-options.js";
+} from "./limiter/types/limit-first-options.js";
 export type {
   AutoPruneOptions,
   DecisionEvent,
@@ -61,7 +61,7 @@ export type {
   OperatorAction,
   PlanOption,
   RateLimiterOptions,
-} from "./limiter/limiter-options.js";
+} from "./limiter/types/limiter-options.js";
 export type {
   EnterOptionsOf,
   JoinedOperations,
@@ -70,7 +70,7 @@ export type {
   ListOptions,
   RateLimiter,
   RateLimitOperations,
-} from "./limiter/limiter-types.js";
+} from "./limiter/types/limiter-types.js";
 export type {
   HeldBucket,
   HoldOptions,
@@ -78,8 +78,8 @@ export type {
   OpenHold,
   ReleaseResult,
   SettledHold,
-} from "./limiter/holds/hold-options.js";
-export type { HoldTerms } from "./limiter/holds/hold-terms.js";
+} from "./limiter/types/hold-options.js";
+export type { HoldTerms } from "./limiter/types/hold-terms.js";
 export type {
   PlanEntries,
   PlannedConfig,
@@ -87,14 +87,14 @@ export type {
   PlanRate,
   PlanTable,
   PlanTerms,
-} from "./limiter/plans/plan-types.js";
+} from "./limiter/types/plan-types.js";
 export type {
   Usage,
   UsageItem,
   UsageName,
   UsageOptions,
   UsageReport,
-} from "./limiter/usage/usage-types.js";
+} from "./limiter/types/usage-types.js";
 export type { RateLimitLogger } from "./report/logger.js";
 export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
 export {
@@ -197,5 +197,5 @@ export type {
   RateLimitOverride,
   RateLimitOverrides,
   SetOverrideOptions,
-} from "./limiter/overrides/override-types.js";
+} from "./limiter/types/override-types.js";
 export type { OverrideRow, OverrideTable } from "./store/override-table.js";

@@ -1,6 +1,6 @@
 /** What one plan has of a limit, for tests of components. The server checks plans; here they are as given. */
 import type { LimitConfig, RateLimitConfig } from "../core/limit-config.js";
-import type { PlannedConfig, PlanTerms } from "../server/limiter/plans/plan-types.js";
+import type { PlannedConfig, PlanTerms } from "../server/limiter/types/plan-types.js";
 
 /** The config of a limit by a plan. */
 export interface ConfigOfPlan {

@@ -4,7 +4,7 @@
  */
 import { capacityOf, type ShownConfig } from "../core/config.js";
 import type { LimitConfig } from "../core/limit-config.js";
-import type { PlannedConfig } from "../server/limiter/plans/plan-types.js";
+import type { PlannedConfig } from "../server/limiter/types/plan-types.js";
 import { type ConfigOfPlan, configOfPlan } from "./config-of-plan.js";
 import { bucketConfig, isCredits } from "../core/rows/credits.js";
 import { describe } from "../core/errors.js";

@@ -4,10 +4,10 @@
  * more than its tokens.
  */
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem, PlanOptions } from "../limiter/call-options.js";
+import type { LimitAllItem, PlanOptions } from "../limiter/types/call-options.js";
 import { RateLimitInputError } from "../../core/errors.js";
-import type { HoldTerms } from "../limiter/holds/hold-terms.js";
-import type { UntypedOperations } from "../limiter/limiter-types.js";
+import type { HoldTerms } from "../limiter/types/hold-terms.js";
+import type { UntypedOperations } from "../limiter/types/limiter-types.js";
 
 /** What a call takes of one limit. */
 export interface BillItem {

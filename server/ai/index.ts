@@ -1,5 +1,5 @@
 /** `trpc-rate-limit/ai`: limits of language models, for the AI SDK, and what their providers say. */
-export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";
+export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 export { limitModel } from "./limit-model.js";
 export type {
   LimitModelOptions,

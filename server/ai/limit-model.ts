@@ -1,12 +1,12 @@
 /** `limitModel`: middleware of the AI SDK that takes an estimate, and settles what a call has used. */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
-import { planOption, plansOf, validatePlan } from "../limiter/plans/plan-of-request.js";
-import type { LimitConfigs } from "../limiter/call-options.js";
-import { unheld, validateTerms } from "../limiter/holds/hold-request.js";
-import { SHARED_BUCKET } from "../limiter/key-answer.js";
-import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
-import type { RateLimiter, UntypedOperations } from "../limiter/limiter-types.js";
+import { planOption, plansOf, validatePlan } from "../limiter/parts/plan-of-request.js";
+import type { LimitConfigs } from "../limiter/types/call-options.js";
+import { unheld, validateTerms } from "../limiter/types/hold-terms.js";
+import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
+import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/types/known-options.js";
+import type { RateLimiter, UntypedOperations } from "../limiter/types/limiter-types.js";
 import { Bill, type BillItem } from "./bill.js";
 import { estimateTokens, figureOf, usedTokens } from "./count-tokens.js";
 import { isRefusal, statusOf } from "./failed-call.js";

@@ -9,19 +9,19 @@ import {
   settleRequest,
   validateCharging,
 } from "../hosts/charge-request.js";
-import { planOption, validatePlan } from "../limiter/plans/plan-of-request.js";
+import { planOption, validatePlan } from "../limiter/parts/plan-of-request.js";
 import { rateLimitHeaders } from "../http/rate-limit-headers.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
-import type { LimitConfigs } from "../limiter/call-options.js";
+import type { LimitConfigs } from "../limiter/types/call-options.js";
 import {
   chargedNames,
   namesOf,
   rejectUnknownOptions,
   slotsAmong,
-} from "../limiter/known-options.js";
-import { SHARED_BUCKET } from "../limiter/key-answer.js";
-import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
-import type { PlannedName, PlanName } from "../limiter/plans/plan-types.js";
+} from "../limiter/types/known-options.js";
+import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
+import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 import type {
   HonoRateLimited,
   HonoRateLimitedOptions,

@@ -3,9 +3,9 @@ import type { Context, Env, MiddlewareHandler } from "hono";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedOn, ChargingLimiter } from "../hosts/charge-request.js";
-import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
-import type { KeyAnswer } from "../limiter/key-answer.js";
-import type { PlannedName, PlanName } from "../limiter/plans/plan-types.js";
+import type { LimitAllResult, LimitConfigs } from "../limiter/types/call-options.js";
+import type { KeyAnswer } from "../limiter/types/key-answer.js";
+import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 
 type OrFunction<TEnv extends Env, TName extends string, TValue> =
   TValue | ((c: Context<TEnv>, name: TName) => TValue | Promise<TValue>);

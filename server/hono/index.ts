@@ -1,5 +1,5 @@
 /** `trpc-rate-limit/hono`: middleware for the routes of Hono, on Node, Bun, Deno and Workers. */
-export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";
+export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 export { createRateLimitHono } from "./create-rate-limit-hono.js";
 export type {
   GrantedOf,

@@ -10,8 +10,8 @@ import type {
   LimitAllResult,
   LimitConfigs,
   PlanOptions,
-} from "../limiter/call-options.js";
-import type { RateLimiter, UntypedRateLimiter } from "../limiter/limiter-types.js";
+} from "../limiter/types/call-options.js";
+import type { RateLimiter, UntypedRateLimiter } from "../limiter/types/limiter-types.js";
 
 /** Which requests cost tokens. `TFailure` is how the framework tells of one that failed. */
 export type ChargedOn<TFailure> = "call" | "success" | "error" | ((failure: TFailure) => boolean);

@@ -4,10 +4,10 @@
  * types by structure.
  */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import type { LimitConfigs } from "../limiter/call-options.js";
-import type { PlanName } from "../limiter/plans/plan-types.js";
-import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
-import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import type { LimitConfigs } from "../limiter/types/call-options.js";
+import type { PlanName } from "../limiter/types/plan-types.js";
+import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/types/known-options.js";
+import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
 import { accountOf, type PluginWithEndpoints, warningOfAccounts } from "./better-auth-account.js";
 import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
 import { shortKey } from "./better-auth-key.js";
@@ -21,7 +21,7 @@ import {
   settleRequest,
   validateCharging,
 } from "../hosts/charge-request.js";
-import { planOption, validatePlan } from "../limiter/plans/plan-of-request.js";
+import { planOption, validatePlan } from "../limiter/parts/plan-of-request.js";
 
 /** A request to better-auth, as the functions of a rule receive it. */
 export interface BetterAuthCall {

@@ -6,7 +6,7 @@
  * edge runtimes).
  */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 
 /** The options of `ipKey`. */
 export interface IpKeyOptions {

@@ -5,17 +5,17 @@
 import { DAY } from "../../core/durations.js";
 import { shownConfig } from "../../core/with-calendar.js";
 import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
-import { createAcquire } from "./acquire.js";
+import { createAcquire } from "./verbs/acquire/acquire.js";
 import { known, knownAfter, type Known } from "./answers/known.js";
-import { CLAIM, startAutoPrune } from "./auto-prune.js";
-import type { KeyOptions, LimitConfigs, PlanOptions } from "./call-options.js";
-import { checkedOptions } from "./checked-options.js";
-import type { Context, Telling } from "./context.js";
-import { createDecisions, UNHEARD } from "./decisions.js";
-import { forget } from "./forget.js";
-import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import { limit } from "./limit.js";
-import type { FitsOverrides, PlanOption, RateLimiterOptions } from "./limiter-options.js";
+import { CLAIM, startAutoPrune } from "./parts/auto-prune.js";
+import type { KeyOptions, LimitConfigs, PlanOptions } from "./types/call-options.js";
+import { checkedOptions } from "./parts/checked-options.js";
+import type { Context, Telling } from "./context/context.js";
+import { createDecisions, UNHEARD } from "./context/decisions.js";
+import { forget } from "./verbs/forget.js";
+import { KEY_OPTIONS, rejectUnknownOptions } from "./types/known-options.js";
+import { limit } from "./verbs/limit.js";
+import type { FitsOverrides, PlanOption, RateLimiterOptions } from "./types/limiter-options.js";
 import {
   answersOf,
   createParts,
@@ -23,26 +23,26 @@ import {
   limiterContext,
   type Parts,
   usageOf,
-} from "./limiter-parts.js";
-import type { ListOptions, RateLimiter } from "./limiter-types.js";
+} from "./parts/limiter-parts.js";
+import type { ListOptions, RateLimiter } from "./types/limiter-types.js";
 import { listHolds } from "./holds/list-holds.js";
-import { pruneHolds } from "./holds/prune-holds.js";
-import { list } from "./list.js";
-import { limitOf } from "./list-rows.js";
-import { createOperations } from "./operations.js";
-import { fillingPlans } from "./plans/fill-plans.js";
-import { withInside } from "./inside.js";
-import { noOverrides } from "./overrides/override-operations.js";
-import type { OverridesInside } from "./overrides/overrides-inside.js";
-import { checkPrune, prune } from "./prune.js";
-import { runTransaction } from "./run-transaction.js";
-import type { EnterOptions } from "./slots/enter-options.js";
+import { pruneHolds } from "./parts/prune-holds.js";
+import { list } from "./list/list.js";
+import { limitOf } from "./list/list-rows.js";
+import { createOperations } from "./verbs/operations.js";
+import { fillingPlans } from "./parts/fill-plans.js";
+import { withInside } from "./parts/inside.js";
+import { noOverrides } from "./limits/overrides/override-operations.js";
+import type { OverridesInside } from "./limits/overrides/overrides-inside.js";
+import { checkPrune, prune } from "./parts/prune.js";
+import { runTransaction } from "./parts/run-transaction.js";
+import type { EnterOptions } from "./types/enter-options.js";
 import { slotsClock } from "./slots/slots-clock.js";
 import { noSlots } from "./slots/slots-limit.js";
-import { unsupported } from "./unsupported.js";
+import { unsupported } from "./types/unsupported.js";
 import type { OpenUsage } from "./usage/open-usage.js";
-import { readUsage } from "./usage/read-usage.js";
-import type { UsageOptions } from "./usage/usage-types.js";
+import { readUsage } from "./verbs/read-usage.js";
+import type { UsageOptions } from "./types/usage-types.js";
 
 /**
  * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.

@@ -3,9 +3,9 @@
  * millions of them, and many are personal data.
  */
 import { type Meter, metrics } from "@opentelemetry/api";
-import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
-import type { DecisionEvent } from "../limiter/limiter-options.js";
-import { isOperatorAction } from "../limiter/operator-actions.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import type { DecisionEvent } from "../limiter/types/limiter-options.js";
+import { isOperatorAction } from "../limiter/parts/operator-actions.js";
 import type { BatchEvent } from "../store/batch-event.js";
 import { createInstruments, type Instruments } from "./instruments.js";
 import { outcomeOf } from "./outcome.js";

@@ -37,7 +37,7 @@ export type {
   RateLimitAdminRouter,
 } from "./admin/router-types.js";
 export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
-export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";
+export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 export type { KeyResolver, KeyResolverOptions } from "./key-for-caller.js";
 export type { PlanForCaller, PlanForCallerOptions } from "./plan-for-caller.js";
 export type {

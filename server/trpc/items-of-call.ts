@@ -2,8 +2,8 @@
 import { keyOption } from "../../core/key-option.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { ChargedItem } from "../hosts/charge-request.js";
-import { checkedPlan, plansOf } from "../limiter/plans/plan-of-request.js";
-import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import { checkedPlan, plansOf } from "../limiter/parts/plan-of-request.js";
+import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
 import { keyOf, type KeyResolver, resolveKey } from "./key-for-caller.js";
 import type { PlanFor } from "./plan-for-caller.js";
 import type { RateLimitedCall, RateLimitedOptions } from "./rate-limited-types.js";

@@ -5,7 +5,7 @@
 import { TRPCError } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateKey } from "../../core/validate-key.js";
-import { type KeyAnswer, SHARED_BUCKET } from "../limiter/key-answer.js";
+import { type KeyAnswer, SHARED_BUCKET } from "../limiter/types/key-answer.js";
 
 /** The argument of a `key` function. */
 export interface KeyResolverOptions<TContext, TName extends string> {

@@ -8,8 +8,8 @@ import {
   planFunctionOf,
   plansOf,
   validatePlan,
-} from "../limiter/plans/plan-of-request.js";
-import type { LimitConfigs } from "../limiter/call-options.js";
+} from "../limiter/parts/plan-of-request.js";
+import type { LimitConfigs } from "../limiter/types/call-options.js";
 
 /** The argument of the `plan` function of `createRateLimitTRPC`. */
 export interface PlanForCallerOptions<TContext, TName extends string> {

@@ -3,10 +3,10 @@ import type { TRPCError, TRPCProcedureType } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllResult, SettleResult } from "../limiter/call-options.js";
-import type { LimitFirstResult } from "../limiter/limit-first-options.js";
-import type { HoldTerms } from "../limiter/holds/hold-terms.js";
-import type { KeyAnswer } from "../limiter/key-answer.js";
+import type { LimitAllResult, SettleResult } from "../limiter/types/call-options.js";
+import type { LimitFirstResult } from "../limiter/types/limit-first-options.js";
+import type { HoldTerms } from "../limiter/types/hold-terms.js";
+import type { KeyAnswer } from "../limiter/types/key-answer.js";
 
 /** A procedure call, as the functions among the options receive it. */
 export interface RateLimitedCall<TContext, TInput> {

@@ -2,9 +2,9 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
-import type { LimitAllResult, SettleResult } from "../limiter/call-options.js";
-import type { UntypedOperations } from "../limiter/limiter-types.js";
-import { isMissing, type Usage, type UsageByName } from "../limiter/reported-use.js";
+import type { LimitAllResult, SettleResult } from "../limiter/types/call-options.js";
+import type { UntypedOperations } from "../limiter/types/limiter-types.js";
+import { isMissing, type Usage, type UsageByName } from "../limiter/holds/reported-use.js";
 
 type Granted = RateLimitResult | LimitAllResult;
 

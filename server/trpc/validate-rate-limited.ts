@@ -4,18 +4,18 @@ import { countOf } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
-import { validatePlan } from "../limiter/plans/plan-of-request.js";
+import { validatePlan } from "../limiter/parts/plan-of-request.js";
 import {
   chargedNames,
   namesOf,
   rejectUnknownOptions,
   slotsAmong,
-} from "../limiter/known-options.js";
-import type { LimitConfigs } from "../limiter/call-options.js";
+} from "../limiter/types/known-options.js";
+import type { LimitConfigs } from "../limiter/types/call-options.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
-import { unheld, validateTerms } from "../limiter/holds/hold-request.js";
-import { SHARED_BUCKET } from "../limiter/key-answer.js";
+import { unheld, validateTerms } from "../limiter/types/hold-terms.js";
+import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
 
 type Options = RateLimitedOptions<object, unknown, string>;
 

@@ -4,7 +4,7 @@
  * buckets follow from the time, so that no process has to tell another one of them.
  */
 import type { RateLimiter } from "../../server/index.js";
-import type { HoldTerms } from "../../server/limiter/holds/hold-terms.js";
+import type { HoldTerms } from "../../server/limiter/types/hold-terms.js";
 import { createRandom, type Random } from "../simulation/random.js";
 import type { HoldAction, HoldAnswer, HoldCall } from "./hold-model.js";
 import { HOLD_NAMES, type holdLimits } from "./hold-limits.js";

@@ -3,7 +3,7 @@
  * known only within the interval of its call, so a call may have found it open, or over, or either.
  */
 import type { HoldEnd } from "../../core/rows/marker.js";
-import type { HoldTerms } from "../../server/limiter/holds/hold-terms.js";
+import type { HoldTerms } from "../../server/limiter/types/hold-terms.js";
 
 /** What a call does. */
 export type HoldAction =

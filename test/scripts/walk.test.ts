@@ -14,7 +14,7 @@ it("names the files of a warm call in the order in which it enters them", async 
     /(\/limit|\/plain-path|\/pg-driver|core\/decide)\.ts$/.test(file),
   );
   expect(onTheWay).toEqual([
-    "server/limiter/limit.ts",
+    "server/limiter/verbs/limit.ts",
     "server/store/plain-path.ts",
     "core/decide.ts",
     "server/store/drivers/pg/pg-driver.ts",

@@ -3,9 +3,9 @@ import type { Row } from "../../../core/rows/row.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Block } from "../../leases/block.js";
 import type { Decision } from "../../store/store.js";
-import type { HoldingLimit } from "../holds/holding-limit.js";
-import type { LimitRequest } from "../limit-request.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { HoldingLimit } from "../limits/holding-limit.js";
+import type { LimitRequest } from "../limits/limit-request.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
 
 /** One decision on its way to its answer. Exactly one of `done` and `failed` is called, once. */
 export interface Asked<TResult = unknown, TDecision = Decision<TResult>> {

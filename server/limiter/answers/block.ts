@@ -12,8 +12,8 @@ import { BlockTake, type BlockTaken, type LeasedLimit } from "../../leases/block
 import type { Instant } from "../../leases/clocks.js";
 import type { Lease } from "../../leases/lease.js";
 import type { Leases } from "../../leases/leases.js";
-import type { LimitRequest } from "../limit-request.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { LimitRequest } from "../limits/limit-request.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
 import type { Ask, LimitCall } from "./asked.js";
 import type { Deadline, Waiting } from "./deadline.js";
 

@@ -4,7 +4,7 @@
  * works on them as on others, without a trip.
  */
 import type { Decision, Outcome } from "../../store/store.js";
-import { type FixedRow, isFixed } from "../overrides/fixed-row.js";
+import { type FixedRow, isFixed } from "../limits/overrides/fixed-row.js";
 import type { Apply, Ask, Asked } from "./asked.js";
 
 export function overriddenOne(next: Ask): Ask {

@@ -15,9 +15,9 @@ import { changeDigest } from "../../changes/change-digest.js";
 import type { RowId } from "../../store/store.js";
 import { startTimer } from "../../timers/timer.js";
 import { TokenClaim } from "../claims/token-claim.js";
-import { Draft } from "../draft.js";
-import type { LimitRequest } from "../limit-request.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import { Draft } from "../claims/draft.js";
+import type { LimitRequest } from "../limits/limit-request.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
 import type { Ask, Asked, LimitCall } from "./asked.js";
 
 /** The most denials that are remembered; some 800 bytes each. */

@@ -1,7 +1,7 @@
 /** Several claims as one: all of them get what they want, or none does. */
 import { shortestWait } from "../../../core/calculate.js";
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { Claim, Draft } from "../draft.js";
+import type { Claim, Draft } from "./draft.js";
 
 export interface AllOfAnswer {
   ok: boolean;

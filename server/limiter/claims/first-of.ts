@@ -9,8 +9,8 @@ import { isSatisfiable } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type Purse, sharesOf } from "../../../core/shares.js";
 import type { RowId } from "../../store/store.js";
-import type { Claim, Draft } from "../draft.js";
-import type { LimitRequest } from "../limit-request.js";
+import type { Claim, Draft } from "./draft.js";
+import type { LimitRequest } from "../limits/limit-request.js";
 import { TokenClaim } from "./token-claim.js";
 
 export interface FirstOfAnswer {

@@ -1,11 +1,11 @@
 /** `once` of a call that one of several limits pays for, or each in part: it is paid for once by all of them. */
 import { answerAgain, markerOf } from "../../../core/rows/marker.js";
-import type { Claim } from "../draft.js";
-import { rowsOfHold } from "../holds/end-hold.js";
-import type { HoldTerms } from "../holds/hold-terms.js";
-import type { Marker } from "../markers.js";
+import type { Claim } from "./draft.js";
+import { rowsOfHold } from "./end-hold.js";
+import type { HoldTerms } from "../types/hold-terms.js";
+import type { Marker } from "./markers.js";
 import { withHolds } from "./with-holds.js";
-import { type Charged, chargedBefore } from "../once.js";
+import { type Charged, chargedBefore } from "./once.js";
 import type { FirstOfAnswer, Payer } from "./first-of.js";
 
 /**

@@ -9,10 +9,10 @@ import {
 import { decideShardPair } from "../../../core/shards.js";
 import { struckRow, withNextBlock } from "../../../core/rows/strikes.js";
 import type { RowId } from "../../store/store.js";
-import type { Claim, Draft } from "../draft.js";
-import type { LimitRequest } from "../limit-request.js";
-import { answerAt } from "../overrides/overridden-answer.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { Claim, Draft } from "./draft.js";
+import type { LimitRequest } from "../limits/limit-request.js";
+import { answerAt } from "../limits/overrides/overridden-answer.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
 
 type MaybeRow = Row | null;
 

@@ -1,7 +1,7 @@
 /** `hold`: a claim whose tokens are held under the id of its call. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { Claim } from "../draft.js";
-import { type NewHold, writeHolds } from "../holds/end-hold.js";
+import type { Claim } from "./draft.js";
+import { type NewHold, writeHolds } from "./end-hold.js";
 
 /**
  * The claim, which also writes what it holds. All holds are written together after it is granted, because

@@ -5,10 +5,10 @@
 import type { Row } from "../../../core/rows/row.js";
 import { holdsIn, isLapsed, lapsingAt } from "../../../core/rows/hold.js";
 import { rowKey } from "../../store/store.js";
-import type { Context } from "../context.js";
-import { type Claim, ClaimDecision } from "../draft.js";
-import { type EndedHold, endHold, type HeldLimit, LAPSE, rowsToEnd } from "./end-hold.js";
-import type { HoldingLimit } from "./holding-limit.js";
+import type { Context } from "../context/context.js";
+import { type Claim, ClaimDecision } from "../claims/draft.js";
+import { type EndedHold, endHold, type HeldLimit, LAPSE, rowsToEnd } from "../claims/end-hold.js";
+import type { HoldingLimit } from "../limits/holding-limit.js";
 import { findHolds, type FoundHold } from "./find-holds.js";
 import { reportEnd } from "./report-end.js";
 

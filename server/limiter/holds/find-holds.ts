@@ -3,9 +3,9 @@ import { type Hold, holdOf, HOLDS } from "../../../core/rows/hold.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import type { RowId } from "../../store/store.js";
-import type { Context } from "../context.js";
-import { type Marker, markerRow } from "../markers.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { Context } from "../context/context.js";
+import { type Marker, markerRow } from "../claims/markers.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
 
 export interface FoundHold {
   readonly hold: Hold;

@@ -8,13 +8,13 @@ import { lapsesAt, takenByHold } from "../../../core/rows/hold.js";
 import type { LapsingTokens, RateLimitSnapshot } from "../../../core/snapshot.js";
 import { readRows } from "../../store/earliest-by-list.js";
 import { rowKey } from "../../store/store.js";
-import type { Context } from "../context.js";
-import { Draft } from "../draft.js";
-import { refundRows } from "../refund-rows.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
-import type { HoldingLimit } from "./holding-limit.js";
+import type { Context } from "../context/context.js";
+import { Draft } from "../claims/draft.js";
+import { refundRows } from "../claims/refund-rows.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { HoldingLimit } from "../limits/holding-limit.js";
 import { findHolds } from "./find-holds.js";
-import type { Lapse } from "./shared-holds.js";
+import type { Lapse } from "../context/shared-holds.js";
 
 /** How many holds of a key are looked at. */
 export const MOST_AHEAD = 200;

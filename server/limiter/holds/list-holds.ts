@@ -1,12 +1,12 @@
 /** `holds`: the open holds of a key. */
 import { MOST_HOLDS } from "../../../core/rows/hold.js";
-import type { OpenHold } from "./hold-options.js";
-import { unheld } from "./hold-request.js";
-import { KEY_OPTIONS, rejectUnknownOptions } from "../known-options.js";
-import type { KeyOptions } from "../call-options.js";
-import type { Context } from "../context.js";
-import { beneathAnswer } from "../overrides/overridden-answer.js";
-import { unsupported } from "../unsupported.js";
+import type { OpenHold } from "../types/hold-options.js";
+import { unheld } from "../types/hold-terms.js";
+import { KEY_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import type { KeyOptions } from "../types/call-options.js";
+import type { Context } from "../context/context.js";
+import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
+import { unsupported } from "../types/unsupported.js";
 import type { RateLimitStore } from "../../store/store.js";
 import { findHolds } from "./find-holds.js";
 

@@ -1,6 +1,6 @@
 /** Tells of the end of a hold. Its decision has counted it as usage, in the row of its key. */
-import { report, type Telling } from "../context.js";
-import type { EndedHold, HeldLimit } from "./end-hold.js";
+import { report, type Telling } from "../context/context.js";
+import type { EndedHold, HeldLimit } from "../claims/end-hold.js";
 
 export function reportEnd(
   context: Telling,

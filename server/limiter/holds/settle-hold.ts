@@ -4,17 +4,29 @@ import { validateCount } from "../../../core/count.js";
 import { holdOf } from "../../../core/rows/hold.js";
 import { isForgotten } from "../../../core/rows/marker.js";
 import { rowKey } from "../../store/store.js";
-import type { Context } from "../context.js";
-import { type Claim, ClaimDecision, type Draft } from "../draft.js";
-import type { PlanOptions } from "../call-options.js";
-import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import type { Marker } from "../markers.js";
+import type { Context } from "../context/context.js";
+import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
+import type { PlanOptions } from "../types/call-options.js";
+import { namesOf, rejectUnknownOptions } from "../types/known-options.js";
+import type { Marker } from "../claims/markers.js";
 import { reportEnd } from "./report-end.js";
-import { endingOf, isMissing, type Usage, type UsageByName, warnOf } from "../reported-use.js";
-import { beneathAnswer } from "../overrides/overridden-answer.js";
-import { type EndedHold, endHold, type Ending, type HeldLimit, rowsToEnd } from "./end-hold.js";
-import type { HeldBucket, HoldOptions, NotHeld, ReleaseResult, SettledHold } from "./hold-options.js";
-import { unheld } from "./hold-request.js";
+import { endingOf, isMissing, type Usage, type UsageByName, warnOf } from "./reported-use.js";
+import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
+import {
+  type EndedHold,
+  endHold,
+  type Ending,
+  type HeldLimit,
+  rowsToEnd,
+} from "../claims/end-hold.js";
+import type {
+  HeldBucket,
+  HoldOptions,
+  NotHeld,
+  ReleaseResult,
+  SettledHold,
+} from "../types/hold-options.js";
+import { unheld } from "../types/hold-terms.js";
 import { tryAgain } from "./try-again.js";
 
 const HOLD_OPTIONS = namesOf<HoldOptions & PlanOptions>({

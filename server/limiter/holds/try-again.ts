@@ -3,7 +3,7 @@
  * may then cost nothing. It is safe where an answer was lost, because a hold ends once.
  */
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
-import type { Context } from "../context.js";
+import type { Context } from "../context/context.js";
 
 /** Before each further try, ms at most. */
 const PAUSES = [100, 200, 400, 800, 1600, 3200];

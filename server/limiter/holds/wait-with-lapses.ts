@@ -5,10 +5,10 @@
 import { firstWhole } from "../../../core/calculate.js";
 import type { Row } from "../../../core/rows/row.js";
 import { type RowId, rowKey } from "../../store/store.js";
-import type { Context } from "../context.js";
+import type { Context } from "../context/context.js";
 import { TokenClaim } from "../claims/token-claim.js";
-import { type Claim, Draft } from "../draft.js";
-import type { HoldingLimit } from "./holding-limit.js";
+import { type Claim, Draft } from "../claims/draft.js";
+import type { HoldingLimit } from "../limits/holding-limit.js";
 import { foresee, lapsesAhead } from "./lapses.js";
 
 /** A claim that was denied. */

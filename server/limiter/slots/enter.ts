@@ -6,13 +6,13 @@ import type {
   LimitAllOptions,
   LimitAllResult,
   PlanOptions,
-} from "../call-options.js";
-import { type Context, report } from "../context.js";
-import { ClaimDecision } from "../draft.js";
-import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import { answerAll, claimAll, requestsOf } from "../limit-all.js";
+} from "../types/call-options.js";
+import { type Context, report } from "../context/context.js";
+import { ClaimDecision } from "../claims/draft.js";
+import { namesOf, rejectUnknownOptions } from "../types/known-options.js";
+import { answerAll, claimAll, requestsOf } from "../verbs/limit-all.js";
 import { decideReclaiming } from "../holds/reclaim.js";
-import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
+import { EnterDenied, type EnterOptions, type EnterResult } from "../types/enter-options.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { nonceOfHolder, validateHolder } from "./holder-id.js";
 import { type LineContext, waitInLine } from "./line.js";

@@ -5,7 +5,7 @@
  */
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitStoreError } from "../../../core/errors.js";
-import type { Context } from "../context.js";
+import type { Context } from "../context/context.js";
 import { handOver } from "./line-decisions.js";
 import { type Holder, release, renewal } from "./slot-decisions.js";
 import type { SlotsClock } from "./slots-clock.js";

@@ -17,8 +17,8 @@ import {
   waitForSlot,
 } from "../../../core/rows/slot.js";
 import type { RowId } from "../../store/store.js";
-import type { Environment } from "../environment.js";
-import { type Claim, ClaimDecision, type Draft } from "../draft.js";
+import type { Environment } from "../claims/environment.js";
+import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
 import { type Entered, heldBefore, type Holder } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";
 

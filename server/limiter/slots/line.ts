@@ -1,7 +1,7 @@
 /** A caller's wait in line for a slot: it asks now and then whether it is its turn. */
 import { changeDigest } from "../../changes/change-digest.js";
 import type { ChangeListener } from "../../changes/change-channel.js";
-import type { Context } from "../context.js";
+import type { Context } from "../context/context.js";
 import { handOver, type InLine, lineDecision } from "./line-decisions.js";
 import type { Entered } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";

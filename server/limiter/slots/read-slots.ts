@@ -2,8 +2,8 @@
 import { slotsConfig, slotsHeld, waitForSlot } from "../../../core/rows/slot.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
-import type { LimitValue } from "../call-options.js";
-import { ClaimDecision, type Draft } from "../draft.js";
+import type { LimitValue } from "../types/call-options.js";
+import { ClaimDecision, type Draft } from "../claims/draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** What a snapshot has besides its name. */

@@ -16,8 +16,8 @@ import {
 } from "../../../core/rows/slot.js";
 import type { PlainTake, RowId } from "../../store/store.js";
 import type { AllOfAnswer } from "../claims/all-of.js";
-import type { Environment } from "../environment.js";
-import { type Claim, ClaimDecision, type Draft } from "../draft.js";
+import type { Environment } from "../claims/environment.js";
+import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** A slot that a caller holds. */

@@ -4,7 +4,7 @@
  * time that it can be, and a holder stops at the latest.
  */
 import type { RateLimitStore } from "../../store/store.js";
-import type { Environment } from "../environment.js";
+import type { Environment } from "../claims/environment.js";
 
 export interface SlotsClock {
   /** Its clock is never ahead of the database's. */

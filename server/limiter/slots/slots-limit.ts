@@ -8,8 +8,8 @@ import { sideName } from "../../../core/rows/side-rows.js";
 import { slotBucket, slotsConfig, ttlOf } from "../../../core/rows/slot.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { rowId, type RowId } from "../../store/store.js";
-import { LimitCache } from "../limit-cache.js";
-import { planMissing, type PlanTable } from "../plans/plan-table.js";
+import { LimitCache } from "../limits/limit-cache.js";
+import { planMissing, type PlanTable } from "../limits/plans/plan-table.js";
 
 /** The slots of one limit for one key, resolved and checked. */
 export interface SlotsLimit {

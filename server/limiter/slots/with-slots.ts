@@ -3,12 +3,12 @@
  * refuse the names of slots. A limiter without slots does not come here.
  */
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
-import { denialError } from "../denial-error.js";
-import type { KeyOptions, LimitOptions, ValueOptions } from "../call-options.js";
-import type { Context } from "../context.js";
-import { KEY_OPTIONS, LIMIT_OPTIONS, rejectUnknownOptions } from "../known-options.js";
-import type { createOperations } from "../operations.js";
-import { deletion } from "../reset.js";
+import { denialError } from "../limits/denial-error.js";
+import type { KeyOptions, LimitOptions, ValueOptions } from "../types/call-options.js";
+import type { Context } from "../context/context.js";
+import { KEY_OPTIONS, LIMIT_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import type { createOperations } from "../verbs/operations.js";
+import { deletion } from "../verbs/reset.js";
 import { checkOf, readSlots, type SlotsState, valueOf } from "./read-slots.js";
 import type { ResolveSlots } from "./slots-limit.js";
 

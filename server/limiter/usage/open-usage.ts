@@ -4,7 +4,7 @@ import { spanAt } from "../../../core/rows/usage.js";
 import type { Usage } from "../../../core/usage.js";
 import type { WaitUntil } from "../../report/wait-until.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
-import type { CountedLimit } from "./counters.js";
+import type { CountedLimit } from "../claims/counters.js";
 import { UsageFlush, type UsageFlushParts } from "./usage-flush.js";
 import { UsageSums } from "./usage-sums.js";
 

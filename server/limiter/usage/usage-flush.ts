@@ -11,7 +11,7 @@ import type { RateLimitLogger } from "../../report/logger.js";
 import { beforeExit } from "../../timers/before-exit.js";
 import { startTimer } from "../../timers/timer.js";
 import type { Ask } from "../answers/asked.js";
-import { additions, counterRows } from "./counters.js";
+import { additions, counterRows } from "../claims/counters.js";
 import type { SpanSums, UsageSums } from "./usage-sums.js";
 
 /** Rows that are written at a time. Calls that come meanwhile go out between two of these. */

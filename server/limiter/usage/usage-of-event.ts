@@ -1,7 +1,7 @@
 /** What a decision counts. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Usage } from "../../../core/usage.js";
-import type { DecisionEvent } from "../limiter-options.js";
+import type { DecisionEvent } from "../types/limiter-options.js";
 
 /**
  * - A call that passes is granted, and has taken its tokens: also from a block of this process, by an

@@ -1,7 +1,7 @@
 /** What this process has counted and not written yet, per limit, span and key. */
 import { addUsage, type Counts, noCounts, type UsageTerms } from "../../../core/rows/usage.js";
 import type { Usage } from "../../../core/usage.js";
-import type { Span } from "./counters.js";
+import type { Span } from "../claims/counters.js";
 
 /** The most sums of keys that are kept while the store is down; some 200 bytes each. */
 const MOST_SUMS = 100_000;

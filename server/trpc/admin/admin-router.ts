@@ -4,10 +4,10 @@
  */
 import type { TRPCBuilder } from "@trpc/server";
 import { keyOption } from "../../../core/key-option.js";
-import type { OperatorAction } from "../../limiter/limiter-options.js";
-import type { LimitConfigs } from "../../limiter/call-options.js";
-import { OPERATOR_ACTIONS } from "../../limiter/operator-actions.js";
-import { createOperator } from "../../limiter/operator.js";
+import type { OperatorAction } from "../../limiter/types/limiter-options.js";
+import type { LimitConfigs } from "../../limiter/types/call-options.js";
+import { OPERATOR_ACTIONS } from "../../limiter/parts/operator-actions.js";
+import { createOperator } from "../../limiter/parts/operator.js";
 import { act, type ActionInput } from "./actions.js";
 import { badRequest, throwingAdminErrors } from "./admin-errors.js";
 import type {

@@ -7,8 +7,8 @@ import type {
 } from "../../../core/limit-config.js";
 import type { Usage } from "../../../core/usage.js";
 import type { HoldThen } from "../../../core/rows/hold.js";
-import type { OperatorAction } from "../../limiter/limiter-options.js";
-import type { OverrideRule } from "../../limiter/overrides/override-types.js";
+import type { OperatorAction } from "../../limiter/types/limiter-options.js";
+import type { OverrideRule } from "../../limiter/types/override-types.js";
 
 /** What a caller of the admin router wants to do: to look, or to change something. */
 export type AdminAction = "view" | OperatorAction;

@@ -2,12 +2,12 @@
 import { keyOption } from "../../../core/key-option.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ttlOf, waitForSlot } from "../../../core/rows/slot.js";
-import type { LimitItem, LimitPage, ListOptions } from "../../limiter/limiter-types.js";
-import { waitForOne } from "../../limiter/list-denied.js";
-import { cursorOf, readItems } from "../../limiter/list-rows.js";
-import type { Operator } from "../../limiter/operator.js";
-import type { OverriddenAnswer } from "../../limiter/resolve-limit.js";
-import { readSlotItems } from "../../limiter/slots/list-slots.js";
+import type { LimitItem, LimitPage, ListOptions } from "../../limiter/types/limiter-types.js";
+import { waitForOne } from "../../limiter/list/list-denied.js";
+import { cursorOf, readItems } from "../../limiter/list/list-rows.js";
+import type { Operator } from "../../limiter/parts/operator.js";
+import type { OverriddenAnswer } from "../../limiter/limits/resolve-limit.js";
+import { readSlotItems } from "../../limiter/list/list-slots.js";
 import type { AdminItem } from "./admin-types.js";
 
 /** The part of a limiter that pages through keys. */

@@ -5,7 +5,7 @@
  */
 import { MINUTE } from "../../../core/durations.js";
 import type { Usage } from "../../../core/usage.js";
-import type { DecisionEvent } from "../../limiter/limiter-options.js";
+import type { DecisionEvent } from "../../limiter/types/limiter-options.js";
 import { usageOfEvent } from "../../limiter/usage/usage-of-event.js";
 
 /** Denials of each limit that are kept: as many as one answer can have. */

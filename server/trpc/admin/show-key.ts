@@ -2,13 +2,13 @@
 import { DAY } from "../../../core/durations.js";
 import { keyOption } from "../../../core/key-option.js";
 import { waits } from "../../../core/rows/seat.js";
-import { allRows } from "../../limiter/choose-shards.js";
+import { allRows } from "../../limiter/claims/choose-shards.js";
 import { listHolds } from "../../limiter/holds/list-holds.js";
-import type { Operator } from "../../limiter/operator.js";
-import { beneathAnswer } from "../../limiter/overrides/overridden-answer.js";
+import type { Operator } from "../../limiter/parts/operator.js";
+import { beneathAnswer } from "../../limiter/limits/overrides/overridden-answer.js";
 import { resolve as resolveSlots } from "../../limiter/slots/slots-limit.js";
-import { storedRows } from "../../limiter/stored-rows.js";
-import { readUsage } from "../../limiter/usage/read-usage.js";
+import { storedRows } from "../../limiter/context/stored-rows.js";
+import { readUsage } from "../../limiter/verbs/read-usage.js";
 import type { AdminItem, AdminKeyLimit, AdminSlots } from "./admin-types.js";
 import { readItem, slotsOf } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";

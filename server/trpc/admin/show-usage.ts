@@ -1,9 +1,9 @@
 /** How much of a limit was used over time: from the rows of usage, or from what this process has seen. */
 import { MINUTE } from "../../../core/durations.js";
 import { spanAt, usageTerms } from "../../../core/rows/usage.js";
-import type { Operator } from "../../limiter/operator.js";
-import { lengthOfItem, spansOf } from "../../limiter/usage/read-usage.js";
-import type { UsageOptions, UsageReport } from "../../limiter/usage/usage-types.js";
+import type { Operator } from "../../limiter/parts/operator.js";
+import { lengthOfItem, spansOf } from "../../limiter/verbs/read-usage.js";
+import type { UsageOptions, UsageReport } from "../../limiter/types/usage-types.js";
 import type { AdminUsage, AdminUsageItem } from "./admin-types.js";
 import type { DecisionRecorder } from "./recorder.js";
 

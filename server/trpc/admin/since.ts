@@ -1,6 +1,6 @@
 /** Since when keys are limited, as far as that is known. */
-import type { Operator } from "../../limiter/operator.js";
-import { writtenAt } from "../../limiter/stored-rows.js";
+import type { Operator } from "../../limiter/parts/operator.js";
+import { writtenAt } from "../../limiter/context/stored-rows.js";
 import type { AdminItem } from "./admin-types.js";
 import type { DecisionRecorder } from "./recorder.js";
 

@@ -1,5 +1,5 @@
 /** The key of the rows that a caller of the admin router means. */
-import type { Operator } from "../../limiter/operator.js";
+import type { Operator } from "../../limiter/parts/operator.js";
 
 /**
  * @returns the stored key; `undefined` for the shared bucket.

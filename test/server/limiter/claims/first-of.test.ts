@@ -6,9 +6,9 @@ import { rowOfTokens } from "../../../../core/rows/bucket.js";
 import { bucketConfig } from "../../../../core/rows/credits.js";
 import { DAY, MINUTE } from "../../../../core/durations.js";
 import { eachOf, firstOf, Payer } from "../../../../server/limiter/claims/first-of.js";
-import { ClaimDecision } from "../../../../server/limiter/draft.js";
-import type { LimitRequest } from "../../../../server/limiter/limit-request.js";
-import { resolveLimit } from "../../../../server/limiter/resolve-limit.js";
+import { ClaimDecision } from "../../../../server/limiter/claims/draft.js";
+import type { LimitRequest } from "../../../../server/limiter/limits/limit-request.js";
+import { resolveLimit } from "../../../../server/limiter/limits/resolve-limit.js";
 import { cases } from "../../../support/cases.js";
 
 const NOW = 10 * DAY;

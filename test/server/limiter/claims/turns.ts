@@ -11,8 +11,8 @@ import { sharesOf } from "../../../../core/shares.js";
 import { toleranceOf } from "../../../../core/config.js";
 import type { Row } from "../../../../core/rows/row.js";
 import { struckRow, withNextBlock } from "../../../../core/rows/strikes.js";
-import type { LimitRequest } from "../../../../server/limiter/limit-request.js";
-import type { Marker } from "../../../../server/limiter/markers.js";
+import type { LimitRequest } from "../../../../server/limiter/limits/limit-request.js";
+import type { Marker } from "../../../../server/limiter/claims/markers.js";
 import { rowKey, type RowId } from "../../../../server/store/store.js";
 
 export type Rows = Map<string, Row | null>;

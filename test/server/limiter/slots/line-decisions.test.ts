@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Row as Stored } from "../../../../core/rows/row.js";
 import { type InLine, lineDecision } from "../../../../server/limiter/slots/line-decisions.js";
-import { PlanTable } from "../../../../server/limiter/plans/plan-table.js";
+import { PlanTable } from "../../../../server/limiter/limits/plans/plan-table.js";
 import { createSlotsResolver } from "../../../../server/limiter/slots/slots-limit.js";
 
 const NOW = 1e12;

@@ -1,0 +1,111 @@
+/** The rows of counters, and the decisions that add to them and read them. */
+import {
+  addUsage,
+  type Counts,
+  counted,
+  counterConfig,
+  noCounts,
+  spanAt,
+  USAGE,
+  type UsageTerms,
+} from "../../../core/rows/usage.js";
+import type { Usage } from "../../../core/usage.js";
+import { markerKey } from "../../../core/rows/marker.js";
+import { sideName } from "../../../core/rows/side-rows.js";
+import { rowId, type RowId } from "../../store/store.js";
+import { type Claim, ClaimDecision, type Draft } from "./draft.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+
+/** A limit, as far as its usage is concerned. */
+export type CountedLimit = Pick<ResolvedLimit, "name" | "rows" | "usage">;
+
+/** A span of a limit: what its counters have in common. */
+export interface Span {
+  readonly name: string;
+  readonly terms: UsageTerms;
+  /** Epoch ms. */
+  readonly start: number;
+}
+
+/**
+ * A function that returns the same counter for the same key and shard of a span.
+ *
+ * @returns a function from a stored key, `""` for all keys together, and a shard to a row.
+ */
+export function counterRows({ name, terms, start }: Span): (key: string, shard: number) => RowId {
+  const config = counterConfig(terms, start);
+  const ofName = sideName(USAGE, name);
+  return (key, shard) => rowId(ofName, markerKey(key, String(start)), shard, config);
+}
+
+/**
+ * A function that makes decisions which add to the counters of a span. They go by one clock, which is
+ * always at the start of the span, so a store sends them together.
+ */
+export function additions({ terms, start }: Span): (row: RowId, count: number) => Decided {
+  const config = counterConfig(terms, start);
+  const clock = () => start;
+  return (row, count) => {
+    const claim: Claim<undefined> = {
+      rows: [row],
+      plain: { config, count, floor: 0, clock, granted: () => undefined },
+      attempt: (draft) => add(draft, row, start, count),
+    };
+    return new ClaimDecision(claim, clock);
+  };
+}
+
+type Decided = ClaimDecision<undefined>;
+
+function add(draft: Draft, row: RowId, start: number, count: number): undefined {
+  draft.write(row, counted(draft.read(row), start, count));
+}
+
+/**
+ * The rows of counters that a claim writes with {@link usageWrites}, to be named in it. None for a limit
+ * that does not count.
+ *
+ * @param now when the claim is made, epoch ms. A store may decide on it later, and it counts in this
+ * span all the same.
+ * @param usage what may be counted, with any numbers above 0. @default all counters
+ */
+export function usageRows(
+  limit: CountedLimit,
+  now: number,
+  usage?: Partial<Usage>,
+): readonly RowId[] {
+  if (limit.usage === undefined) return [];
+  const rowOf = counterRows(spanOf(limit, limit.usage, now));
+  const counts = usage === undefined ? noCounts().fill(1) : countsOf(usage);
+  return counts.flatMap((count, shard) => (count > 0 ? [rowOf(limit.rows[0].key, shard)] : []));
+}
+
+/**
+ * Counts in the decision of a claim itself: exactly once if the claim takes effect, and else not at all.
+ * `report` is then told that it is counted.
+ *
+ * @param now that of {@link usageRows}.
+ */
+export function usageWrites(
+  draft: Draft,
+  limit: CountedLimit,
+  now: number,
+  usage: Partial<Usage>,
+): void {
+  if (limit.usage === undefined) return;
+  const span = spanOf(limit, limit.usage, now);
+  const rowOf = counterRows(span);
+  for (const [shard, count] of countsOf(usage).entries()) {
+    if (count > 0) add(draft, rowOf(limit.rows[0].key, shard), span.start, count);
+  }
+}
+
+function spanOf({ name }: CountedLimit, terms: UsageTerms, now: number): Span {
+  return { name, terms, start: spanAt(terms.every, now) };
+}
+
+function countsOf(usage: Partial<Usage>): Counts {
+  const counts = noCounts();
+  addUsage(counts, usage);
+  return counts;
+}

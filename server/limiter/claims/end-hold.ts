@@ -1,0 +1,188 @@
+/**
+ * Writes a hold, and ends it: exactly once, because the hold is a row that the decision deletes. What
+ * it gives back is bounded as for a result, see `core/refund.ts`.
+ */
+import { chargeRows, validateChargeable } from "../../../core/charge.js";
+import { heldAt } from "../../../core/rows/reading.js";
+import type { Row } from "../../../core/rows/row.js";
+import {
+  holdCount,
+  holdOf,
+  holdsIn,
+  holdState,
+  isLapsed,
+  lapsesAt,
+  MOST_HOLDS,
+  takenByHold,
+  withHold,
+  withoutHold,
+  type Hold,
+} from "../../../core/rows/hold.js";
+import { endedMarker, endOfHold, type HoldEnd, isForgotten } from "../../../core/rows/marker.js";
+import { RateLimitInputError } from "../../../core/errors.js";
+import type { Usage } from "../../../core/usage.js";
+import { rowKey, type RowId } from "../../store/store.js";
+import type { Draft } from "./draft.js";
+import { refundRows } from "./refund-rows.js";
+import type { Marker } from "./markers.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import { usageRows, usageWrites } from "./counters.js";
+import type { NotHeld } from "../types/hold-options.js";
+import type { HoldRequest } from "./hold-request.js";
+
+/** The limit of a hold, and the marker of its id. */
+export interface HeldLimit {
+  readonly limit: ResolvedLimit;
+  readonly marker: Marker;
+  /** When its tokens were taken, epoch ms. A later hold of the same id is another one. */
+  readonly at?: number | undefined;
+}
+
+/**
+ * - `settle`: `actual` tokens were used.
+ * - `give back`: up to so many tokens were not used.
+ * - `lapse`: nothing settled it in time. A hold that has not lapsed stays.
+ */
+export type Ending =
+  | { readonly kind: "settle"; readonly actual: number }
+  | { readonly kind: "give back"; readonly count: number }
+  | { readonly kind: "lapse" };
+
+export const LAPSE: Ending = { kind: "lapse" };
+
+export type EndedHold =
+  /** `used` tokens stay charged, less those that did not come back. */
+  | { ok: true; end: HoldEnd; count: number; used: number; value: number; isShare: boolean }
+  /** `back` tokens came back, because it had lapsed. */
+  | { ok: false; reason: NotHeld; back?: number };
+
+/** The rows that a call with an id needs beside its own and the marker, of a limit with holds. */
+export function rowsOfHold(limit: ResolvedLimit, { hold, countedAt }: Marker): readonly RowId[] {
+  if (hold === undefined) return [];
+  // Calls for one token have a counter of their own.
+  const counters = [ONE, SEVERAL].flatMap((usage) => usageRows(limit, countedAt!, usage));
+  return [hold, limit.held![1], limit.heldCount!, ...counters];
+}
+
+/** All rows that the end of a hold needs. */
+export function rowsToEnd({ limit, marker }: HeldLimit): readonly RowId[] {
+  const { row, hold, countedAt } = marker;
+  const counters = usageRows(limit, countedAt!, OF_END);
+  return [limit.rows[0], row, hold!, limit.held![1], limit.heldCount!, ...counters];
+}
+
+const ONE: Partial<Usage> = { granted: 1, taken: 1, givenBack: 1 };
+const SEVERAL: Partial<Usage> = { granted: 1, taken: 2 };
+const OF_END: Partial<Usage> = { taken: 2, givenBack: 1 };
+
+/** What a call holds of one limit. */
+export interface NewHold extends HoldRequest {
+  readonly limit: ResolvedLimit;
+  readonly marker: Marker;
+}
+
+/**
+ * Writes all holds of a call.
+ *
+ * @param isShare whether they are shares of one count.
+ * @throws RateLimitInputError for a hold beyond the most that a key may have.
+ */
+export function writeHolds(
+  draft: Draft,
+  holds: readonly NewHold[],
+  isShare: boolean,
+  now: number,
+): void {
+  const made = new Set(holds.map(({ marker }) => rowKey(marker.hold!))).size;
+  for (const each of holds) writeHold(draft, each, { made, isShare }, now);
+}
+
+function writeHold(
+  draft: Draft,
+  { limit, marker: { hold: row, countedAt }, for: ms, then: atLapse, count }: NewHold,
+  of: Pick<Hold, "made" | "isShare">,
+  now: number,
+): void {
+  const sum = limit.held![1];
+  // Two items of one call may be for the same bucket.
+  const earlier = draft.read(row!);
+  const hold: Hold = { count, atLapse, until: now + ms, ...of };
+  const all = earlier === null ? hold : { ...hold, count: count + holdOf(earlier).count };
+  const counted = holdsIn(draft.read(limit.heldCount!));
+  if (earlier === null && counted >= MOST_HOLDS) throw tooMany(limit);
+  draft.write(row!, holdState(all));
+  draft.write(sum, withHold(draft.read(sum), hold));
+  if (earlier === null) draft.write(limit.heldCount!, holdCount(counted + 1));
+  usageWrites(draft, limit, countedAt!, { granted: 1, taken: count });
+}
+
+export function endHold(
+  draft: Draft,
+  { limit, marker, at }: HeldLimit,
+  ending: Ending,
+  now: number,
+): EndedHold {
+  const { part, held, heldCount } = limit;
+  const row = limit.rows[0];
+  const mark = draft.read(marker.row);
+  const state = draft.read(marker.hold!);
+  if (state === null) return { ok: false, reason: reasonOf(mark, marker, now) };
+  if (at !== undefined && mark !== null && mark.ts !== at) return { ok: false, reason: "unknown" };
+  const hold = holdOf(state);
+  const hasLapsed = isLapsed(state, now);
+  if (ending.kind === "lapse" && !hasLapsed) return { ok: false, reason: "unknown" };
+  // Before its marker and its row are written.
+  const taken = takenByHold(hold, mark, draft.peek(row), part, marker.onceFor);
+  const end = hasLapsed ? lapseOf(hold) : endOf(hold, ending);
+  const used = end === "kept" ? hold.count : usedBy(hold, hasLapsed ? LAPSE : ending);
+  const back = hold.count - used;
+  const endedAt = hasLapsed ? Math.min(now, lapsesAt(hold, draft.peek(row))) : now;
+  if (back > 0) refundRows(limit, [row], back, [taken]).attempt(draft, endedAt);
+  if (back < 0) chargeMore(draft, limit, -back, now);
+  usageWrites(draft, limit, marker.countedAt!, back > 0 ? { givenBack: back } : { taken: -back });
+  draft.write(marker.hold!, null);
+  const sum = held![1];
+  const left = holdsIn(draft.read(heldCount!)) - 1;
+  draft.write(heldCount!, holdCount(left));
+  draft.write(sum, left > 0 ? withoutHold(draft.read(sum), hold.count) : null);
+  if (mark !== null) draft.write(marker.row, endedMarker(mark, end));
+  const { value } = heldAt(draft.read(row), part, now);
+  // What it was ended for has not happened: it had ended before.
+  if (hasLapsed && ending.kind !== "lapse") return { ok: false, reason: end, back };
+  return { ok: true, end, count: hold.count, used, value, isShare: hold.isShare };
+}
+
+/** A marker that is forgotten says nothing, whether it is pruned by now or not. */
+function reasonOf(mark: Row | null, { onceFor }: Marker, now: number): NotHeld {
+  if (mark === null || isForgotten(mark, onceFor, now)) return "unknown";
+  return endOfHold(mark) ?? "unknown";
+}
+
+function lapseOf({ atLapse }: Hold): HoldEnd {
+  return atLapse === "keep" ? "kept" : "given back";
+}
+
+/** Where nothing was used, a later call with the id has to be charged: it would pass for nothing. */
+function endOf(hold: Hold, ending: Ending): HoldEnd {
+  return usedBy(hold, ending) === 0 ? "released" : "settled";
+}
+
+function usedBy({ count }: Hold, ending: Ending): number {
+  if (ending.kind === "lapse") return 0;
+  return ending.kind === "settle" ? ending.actual : Math.max(0, count - ending.count);
+}
+
+function tooMany({ name }: ResolvedLimit): RateLimitInputError {
+  const message =
+    `a key of "${name}" has ${MOST_HOLDS} open holds, the most that it may have: settle or release ` +
+    "them, or give hold.for a shorter time";
+  return new RateLimitInputError("holds", message);
+}
+
+/** Into debt, because they were used. */
+function chargeMore(draft: Draft, limit: ResolvedLimit, count: number, now: number): void {
+  const row = limit.rows[0];
+  validateChargeable(limit.name, limit.part, count);
+  const { next } = chargeRows([draft.read(row)], limit.part, now, count);
+  draft.write(row, next[0]!);
+}

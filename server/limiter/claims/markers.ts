@@ -1,0 +1,75 @@
+/** The rows that say that the id of a call was charged, see `core/rows/marker.ts`. */
+import { HOLDS } from "../../../core/rows/hold.js";
+import { markerKey, MARKERS } from "../../../core/rows/marker.js";
+import { fullAfter, sideName, validateSideName } from "../../../core/rows/side-rows.js";
+import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../../core/validate-key.js";
+import { rowId, type RowId } from "../../store/store.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+
+/** The marker of one call. */
+export interface Marker {
+  readonly row: RowId;
+  /** How long it says that its id was charged, ms. */
+  readonly onceFor: number;
+  /** Where the tokens of its id may be held, of a limit that has holds. */
+  readonly hold?: RowId | undefined;
+  /** The instant in whose span a hold counts as usage, epoch ms. */
+  readonly countedAt?: number;
+}
+
+/** What the call with an id did. A payment may be told with the id that a client gives a call. */
+export type MarkedAction = "take" | "credit";
+
+/** Makes the marker of a call with an id. */
+export type MarkerFor = (limit: ResolvedLimit, id: string, action?: MarkedAction) => Marker;
+
+/**
+ * @param toStoredKey hashes ids as it hashes keys.
+ * @param defaultFor of limits that do not set `onceFor`, ms.
+ * @returns a function that throws a `RateLimitInputError` for an id that is not valid, and a
+ * `RateLimitConfigError` for a limit that cannot have any.
+ */
+export function createMarkers(
+  toStoredKey: (key: string | undefined) => string | undefined,
+  defaultFor: number,
+  clock: () => number,
+): MarkerFor {
+  return (limit, id, action = "take") => {
+    const { name, config, rows, onceFor = defaultFor } = limit;
+    if ((config.shards ?? 1) > 1) throw sharded(limit, id);
+    validateSideName(MARKERS, name, "once");
+    const problem = problemOf(id);
+    if (problem !== undefined) throw invalid(problem, id);
+    const key = markerKey(rows[0].key, toStoredKey(id));
+    if (key.length > MAX_KEY_LENGTH) {
+      const most = MAX_KEY_LENGTH - 1;
+      throw invalid(
+        `have at most ${most} characters together with the key, as they are stored`,
+        id,
+      );
+    }
+    const mayHold = limit.held !== undefined && action === "take";
+    const hold = mayHold ? rowId(sideName(HOLDS, name), key, 0) : undefined;
+    const countedAt = hold && limit.usage ? clock() : 0;
+    return { row: markerRow(name, key, onceFor, action), onceFor, hold, countedAt };
+  };
+}
+
+/** @param key see `markerKey`. */
+export function markerRow(name: string, key: string, onceFor: number, action: MarkedAction): RowId {
+  // The ids of the two are apart by the shard. Every text can be an id.
+  const shard = action === "take" ? 0 : 1;
+  return rowId(sideName(MARKERS, name), key, shard, fullAfter(onceFor));
+}
+
+function sharded({ name, config }: ResolvedLimit, id: string): RateLimitConfigError {
+  const message =
+    `once does not go with shards, and "${name}" has ${config.shards}: a call with once is one ` +
+    "decision on one row, so leave shards out of this limit, or once out of the call";
+  return new RateLimitConfigError("once", id, { message });
+}
+
+function invalid(problem: string, id: unknown): RateLimitInputError {
+  return new RateLimitInputError("once", `once must ${problem}${kindOf(id)}`);
+}

@@ -1,0 +1,143 @@
+/** What the operations of a limiter share: its limits, its clock, its store and its listeners. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { ChangeChannel, ChangeListener } from "../../changes/change-channel.js";
+import { changeDigest } from "../../changes/change-digest.js";
+import { PLAN_NAME } from "../../changes/plan-digest.js";
+import { notify } from "../../report/notify.js";
+import type { Warn } from "../../report/occasional-warning.js";
+import type { Leases } from "../../leases/leases.js";
+import type { RateLimitStore, RowId } from "../../store/store.js";
+import type { Line } from "./line.js";
+import type { Answers } from "../answers/asked.js";
+import type { WaitingCall } from "../answers/block.js";
+import type { RememberedDenials } from "../answers/remembered-denials.js";
+import type { KeyOptions, PlanOptions } from "../types/call-options.js";
+import type { SharedHolds } from "./shared-holds.js";
+import type { PlanTable } from "../limits/plans/plan-table.js";
+import type { Decisions } from "./decisions.js";
+import type { DecisionEvent } from "../types/limiter-options.js";
+import type { CountedLimit } from "../claims/counters.js";
+import type { UsageCounter } from "../usage/open-usage.js";
+import { usageOfEvent } from "../usage/usage-of-event.js";
+import type { MarkerFor } from "../claims/markers.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { Environment } from "../claims/environment.js";
+
+/** Whom operations tell of what they do. */
+export interface Telling {
+  environment: Environment;
+  /** The row is about to be deleted, or was: what this process holds of it ends. */
+  endLeases(row: RowId): void;
+  decisions: Pick<Decisions, "heard">;
+  /** Takes a turn of `autoPrune` after a call, where there is no timer. */
+  turn: (() => void) | undefined;
+  onChange(name: string, key: string | undefined): void;
+  usage: UsageCounter;
+}
+
+export interface Context extends Answers, Telling {
+  /**
+   * @param needsPlan whether a limit with plans is refused without one. If not, the largest plan counts,
+   * for what does not depend on the plan. @default true
+   */
+  resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
+  plans: PlanTable;
+  markerFor: MarkerFor;
+  /** How long ids are remembered where a limit does not say it, ms. */
+  onceFor: number;
+  /** How long a trip may take, ms. A call of several trips begins none after that time. */
+  timeout: number;
+  /** Waits before a failure is tried again. Absent in transactions, which fail as a whole. */
+  pause: ((ms: number) => Promise<void>) | undefined;
+  /** Lists rows, in a transaction those that it sees. None where the store cannot. */
+  list: NonNullable<RateLimitStore["list"]>;
+  /** The rows with the least `ts`, in a transaction of those that it sees. */
+  earliest: NonNullable<RateLimitStore["earliest"]>;
+  /** Absent in transactions, and where requests own their I/O: none may wait for another one there. */
+  shared: SharedHolds | undefined;
+  /** Reports what no caller is told, once in a while. */
+  warn: Warn;
+  /** Absent in transactions: what they decide on is not committed yet. */
+  denials: RememberedDenials | undefined;
+  /**
+   * The calls of `acquire` that wait, by row. Absent in transactions, which do not wait, and where
+   * requests own their I/O: there, no call can wait for what another request has sent.
+   */
+  lines: Map<string, Line> | undefined;
+  /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */
+  leases: Leases<WaitingCall> | undefined;
+}
+
+/** A limit, as far as a report is concerned. Slots do not count their usage. */
+type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> &
+  Partial<Pick<ResolvedLimit, "plan">> &
+  (CountedLimit | { usage?: undefined });
+
+/**
+ * - `"sum"`: this process sums it up.
+ * - `"in its row"`: the decision has counted it in the row of the key, see `usageWrites`.
+ * - `"none"`: it is no use.
+ */
+type Counting = "sum" | "in its row" | "none";
+
+/**
+ * Tells those who listen about an answer, and the listeners of changes that a row has changed. Counts the
+ * usage of a limit that does so.
+ */
+export function report(
+  { decisions, turn, onChange, usage }: Telling,
+  action: DecisionEvent["action"],
+  { limit, count }: { limit: ReportedLimit; count: number },
+  result: RateLimitResult,
+  isChange: boolean,
+  counting: Counting = "sum",
+): void {
+  const { name, key, plan } = limit;
+  if (isChange) onChange(name, key);
+  if (limit.usage !== undefined && counting !== "none") {
+    const used = usageOfEvent(action, count, result);
+    if (used !== undefined) usage.add(limit, used, counting === "in its row");
+  }
+  if (turn !== undefined) notify(turn);
+  const { heard } = decisions;
+  if (heard !== undefined)
+    notify(heard, { action, name, key, ...(plan !== undefined && { plan }), count, result });
+}
+
+/** Tokens that are held are counted in the decision that takes them. */
+export function countingOf(isHeld: boolean | undefined, result: RateLimitResult): Counting {
+  if (!isHeld || !result.ok || result.repeated || result.storeFailed) return "sum";
+  return result.shadow?.ok === false ? "sum" : "in its row";
+}
+
+/** The listeners of changes: those of this process, and the channel to others. */
+export function createChanges(
+  channel: ChangeChannel | undefined,
+  publish: ((digest: string) => unknown) | undefined,
+) {
+  const listeners = new Set<ChangeListener>();
+  let ofPlans: ChangeListener | undefined;
+  return {
+    /** What this process itself tells of plans, before its other listeners and the channel hear of it. */
+    hearPlans(listener: ChangeListener): void {
+      ofPlans = listener;
+    },
+    tell(name: string, key: string | undefined): void {
+      if (name === PLAN_NAME) ofPlans?.(changeDigest(name, key));
+      if (listeners.size === 0 && publish === undefined) return;
+      const digest = changeDigest(name, key);
+      for (const listener of listeners) listener(digest);
+      // Its failure is ignored, or the other calls of the same batch would get no answer.
+      if (publish) notify(publish, digest);
+    },
+    listen(listener: ChangeListener): () => void {
+      const safeListener: ChangeListener = (digest) => notify(listener, digest);
+      listeners.add(safeListener);
+      const unsubscribe = channel?.subscribe(safeListener);
+      return () => {
+        listeners.delete(safeListener);
+        unsubscribe?.();
+      };
+    },
+  };
+}

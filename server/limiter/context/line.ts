@@ -1,0 +1,30 @@
+/** A line of calls of `acquire` that wait for one key in this process; see `acquire-line.ts`. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { AcquireOptions } from "../types/call-options.js";
+import type { Claim } from "../claims/draft.js";
+import type { LimitRequest } from "../limits/limit-request.js";
+import type { Refunded } from "../claims/refund-rows.js";
+
+export type Granted = RateLimitResult & { ok: true };
+
+/** A call of `acquire`. */
+export interface Waiter {
+  readonly name: string;
+  readonly request: LimitRequest;
+  /** Those of `limit`. */
+  readonly options: Omit<AcquireOptions, "maxWait" | "signal">;
+  /** By when it has to have its tokens, epoch ms; `Infinity` for no such time. */
+  readonly until: number;
+  resolve(result: Granted): void;
+  reject(error: unknown): void;
+}
+
+export interface Line {
+  join(waiter: Waiter): void;
+  /** The time of the caller is over, while it may still be in the queue. */
+  expire(waiter: Waiter): void;
+  /** The caller does not wait any more. What was reserved for it goes to another one, or back. */
+  leave(waiter: Waiter, reason: unknown): void;
+  /** Gives tokens back to the row. The calls that wait for it move up, where that is safe. */
+  givingBack(claim: Claim<Refunded>): Promise<Refunded>;
+}

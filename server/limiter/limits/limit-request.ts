@@ -1,0 +1,39 @@
+/** A call's request to one limit, checked. */
+import { countOf, validateSatisfiable } from "../../../core/count.js";
+import { isCredits } from "../../../core/rows/credits.js";
+import { RateLimitConfigError } from "../../../core/errors.js";
+import type { KeyOptions, LimitOptions } from "../types/call-options.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
+
+export interface LimitRequest {
+  limit: ResolvedLimit;
+  count: number;
+  reserve: boolean;
+  /** The longest that a reservation may have to wait, ms; a longer one is denied. */
+  maxWait: number | undefined;
+}
+
+/** @throws RateLimitInputError for a name, a key or a count that is not valid. */
+export function requestOf(
+  { resolve }: { resolve(name: string, options: KeyOptions): ResolvedLimit },
+  name: string,
+  options: LimitOptions,
+  maxWait?: number,
+): LimitRequest {
+  const { reserve = false } = options;
+  const count = countOf(options);
+  const limit = resolve(name, options);
+  if (reserve && isCredits(limit.config)) throw unreservable(name);
+  // An override of all calls answers any count.
+  if (count > limit.most && limit.answer === undefined) {
+    validateSatisfiable(name, limit.config, count, reserve);
+  }
+  return { limit, count, reserve, maxWait };
+}
+
+function unreservable(name: string): RateLimitConfigError {
+  const message =
+    `reserve does not go with the credits of "${name}", got true: no tokens are still to come; ` +
+    "use limit() without reserve, also in place of acquire()";
+  return new RateLimitConfigError("reserve", true, { message });
+}

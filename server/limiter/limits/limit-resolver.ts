@@ -1,0 +1,87 @@
+/** Resolves the name that a call gives, and perhaps its key, plan or config, to a limit. Keeps the result. */
+import type { Bucket } from "../../../core/config.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import type { KeyOptions, PlanOptions } from "../types/call-options.js";
+import { LimitCache } from "./limit-cache.js";
+import { blocked, unlimited } from "./overrides/answered-limit.js";
+import { type PlanEntry, planMissing, type PlanTable } from "./plans/plan-table.js";
+import { configOf, type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
+
+/** What a resolved limit holds in the heap, bytes: with a long key, and for each shard in `seen`. */
+const BYTES = 1600;
+const BYTES_PER_SHARD = 50;
+
+/**
+ * @param toStoredKey what `createStoredKey` returned.
+ * @param rememberDenials of limits that do not set it, ms.
+ * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
+ * or a key that is not valid, and a `RateLimitConfigError` for such a config.
+ */
+export function createLimitResolver(
+  configs: ReadonlyMap<string, Bucket>,
+  plans: PlanTable,
+  toStoredKey: (key: string | undefined) => string | undefined,
+  rememberDenials: number,
+) {
+  // A key that is used often is validated, and its row identified, only once.
+  const cache = new LimitCache<ResolvedLimit>();
+
+  return (
+    name: string,
+    options: KeyOptions & PlanOptions,
+    needsPlan: boolean = true,
+  ): ResolvedLimit => {
+    const { key, config: inline, plan } = options;
+    if (key === undefined && "key" in options) throw missingKey();
+    if (inline !== undefined) {
+      if (plan !== undefined) throw planAndConfig(name, plan);
+      const config = configOf(configs, name, inline);
+      return resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
+    }
+    if (plan === undefined && needsPlan && plans.has(name)) throw planMissing(name, plans);
+    const id = plan === undefined ? name : plans.idOf(name, plan);
+    let limit = cache.get(id, key);
+    if (limit !== undefined) return limit;
+    const own = configOf(configs, name, undefined);
+    const stored = toStoredKey(key);
+    limit =
+      plan === undefined
+        ? resolveLimit(name, key, stored, own, rememberDenials)
+        : ofPlan(name, key, stored, own, rememberDenials, plan, plans.entry(name, plan));
+    // Callers can read this object, and later calls with the same key rely on it.
+    Object.freeze(limit.config);
+    const { shards = 1 } = limit.config;
+    cache.set(id, key, limit, BYTES + (shards > 1 ? shards * BYTES_PER_SHARD : 0));
+    return limit;
+  };
+}
+
+/** The limit of a plan. */
+export function ofPlan(
+  name: string,
+  key: string | undefined,
+  storedKey: string | undefined,
+  own: Bucket,
+  rememberDenials: number,
+  plan: string,
+  entry: PlanEntry,
+): ResolvedLimit {
+  if (typeof entry !== "string") {
+    return resolveLimit(name, key, storedKey, entry as Bucket, rememberDenials, plan);
+  }
+  const beneath = resolveLimit(name, key, storedKey, own, rememberDenials, plan);
+  return entry === "none" ? blocked(beneath, undefined, 0) : unlimited(beneath);
+}
+
+function planAndConfig(name: string, plan: string): RateLimitConfigError {
+  const message = `a call on ${describe(name)} has a plan or a config, got both; a config is for what is no plan`;
+  return new RateLimitConfigError("plan", plan, { message });
+}
+
+/** For `{ key: user?.id }`: every visitor without a user would share one bucket. */
+function missingKey(): RateLimitInputError {
+  const message =
+    "key must not be undefined: leave it out for the bucket that all callers share, " +
+    "and give visitors without a user another key, such as ipKey(address)";
+  return new RateLimitInputError("key", message);
+}

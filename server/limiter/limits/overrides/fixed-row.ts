@@ -1,0 +1,12 @@
+/** The row of a limit that an override, or a plan, exempts or blocks: it is in no store. */
+import type { Row } from "../../../../core/rows/row.js";
+import type { RowId } from "../../../store/store.js";
+
+export interface FixedRow extends RowId {
+  /** What it holds; `null` for a full bucket. */
+  readonly held: Row | null;
+}
+
+export function isFixed(row: RowId): row is FixedRow {
+  return row.shard < 0;
+}

@@ -1,0 +1,145 @@
+/** What an override says, in the table and in memory, and the config that it makes of another one. */
+import { capacityOf, type Bucket, isNever, MAX_RETRY_AFTER } from "../../../../core/config.js";
+import { isCredits } from "../../../../core/rows/credits.js";
+import { describe, RateLimitConfigError } from "../../../../core/errors.js";
+import { validateConfig } from "../../../../core/validate-config.js";
+import { MAX_RULE, type OverrideRow } from "../../../store/override-table.js";
+import type { PlanTable } from "../plans/plan-table.js";
+import type { OverrideRule, RateLimitOverride } from "../../types/override-types.js";
+
+const KINDS = ["plan", "config", "times", "unlimited", "blocked"] as const;
+
+/**
+ * @param own the config of the limit `name`.
+ * @throws RateLimitConfigError quoting the option that cannot work.
+ */
+export function validateRule(
+  given: object,
+  own: Bucket,
+  name: string,
+  plans: PlanTable,
+): OverrideRule {
+  const options = given as Record<string, unknown>;
+  const set = KINDS.filter((kind) => options[kind] !== undefined);
+  const [kind] = set;
+  if (kind === undefined || set.length > 1) {
+    const message =
+      `overrides.set() needs exactly one of ${KINDS.join(", ")}, got ` +
+      (set.length === 0 ? "none of them" : set.join(" and "));
+    throw new RateLimitConfigError(set[1] ?? "config", options[set[1] ?? "config"], { message });
+  }
+  const rule = { [kind]: options[kind] } as unknown as OverrideRule;
+  if (rule.plan !== undefined) {
+    plans.entry(name, rule.plan);
+  } else if (rule.config !== undefined) {
+    validateConfig(rule.config);
+    // A row that does not exist holds nothing of one of the two, and is full of the other.
+    if (isCredits(rule.config) !== isCredits(own)) {
+      const problem = isCredits(own)
+        ? '"credits": this limit is a balance of credits'
+        : 'another kind than "credits": this limit is no balance of credits';
+      throw new RateLimitConfigError("config.kind", rule.config.kind, problem);
+    }
+  } else if (rule.times !== undefined) {
+    if (!(Number.isFinite(rule.times) && rule.times > 0)) {
+      throw new RateLimitConfigError("times", rule.times, "a finite number above 0");
+    }
+    checkedTimes(own, rule.times, name);
+  } else if (options[kind] !== true) {
+    throw new RateLimitConfigError(kind, options[kind], "true, or left out");
+  }
+  const { length } = ruleText(rule);
+  if (length <= MAX_RULE) return rule;
+  const message = `config is too long for the table: ${length} characters of JSON, at most ${MAX_RULE}`;
+  throw new RateLimitConfigError("config", rule.config, { message });
+}
+
+/**
+ * The config of `timesConfig`, validated. A rule was checked against the limit's own config when it was
+ * set, and meets others: those of calls, that of the override of all keys, and that of a newer version.
+ *
+ * @throws RateLimitConfigError where the result cannot work. The call fails: without the override, it
+ * could get more than it should.
+ */
+export function checkedTimes(given: Bucket, times: number, name: string): Bucket {
+  try {
+    const config = timesConfig(given, times);
+    // A small one may be rounded to 0.
+    if (!isCredits(given) && config.rate === 0) throw new RangeError("its rate would be 0");
+    validateConfig(config);
+    return config;
+  } catch (error) {
+    const message =
+      `times ${describe(times)} makes a config of "${name}" that cannot work: ` +
+      (error as Error).message;
+    throw new RateLimitConfigError("times", times, { message });
+  }
+}
+
+/** @throws RateLimitConfigError for an instant that is none, or has passed. */
+export function validateUntil(until: unknown, now: number): void {
+  if (until === undefined) return;
+  if (!Number.isFinite(until)) {
+    throw new RateLimitConfigError("until", until, "an instant, epoch ms");
+  }
+  if ((until as number) > now) return;
+  const message = `until must be still to come, epoch ms: it is ${now} now, got ${describe(until)}`;
+  throw new RateLimitConfigError("until", until, { message });
+}
+
+/**
+ * So many times the rate and the capacity of a config. A bucket that had room for a token keeps it: a
+ * call that could never be granted is an error of its caller, and not a denial. A call sees two shards
+ * at most.
+ */
+export function timesConfig(config: Bucket, times: number): Bucket {
+  const { rate, capacity, maxReserved, shards = 1 } = config;
+  const own = capacityOf(config);
+  const least = Math.min(shards / Math.min(shards, 2), own);
+  const isLess = own * times < least;
+  return {
+    ...config,
+    rate: rate * times,
+    ...((isLess || capacity !== undefined) && { capacity: Math.max(least, own * times) }),
+    ...(maxReserved !== undefined && { maxReserved: maxReserved * times }),
+  };
+}
+
+export function ruleText(rule: OverrideRule): string {
+  return JSON.stringify(rule);
+}
+
+/** The override of a row of the table; `undefined` for a row that another version has written. */
+export function overrideOf(row: OverrideRow): RateLimitOverride | undefined {
+  const { name, key, until, setAt } = row;
+  const rule = ruleOf(row.rule);
+  if (rule === undefined || !Number.isFinite(until)) return undefined;
+  return {
+    ...rule,
+    name,
+    key: key === "" ? undefined : key,
+    until: isNever(until) ? undefined : until,
+    setAt,
+  };
+}
+
+function ruleOf(text: string): OverrideRule | undefined {
+  try {
+    const rule = JSON.parse(text) as OverrideRule;
+    const kinds = KINDS.filter((kind) => rule[kind] !== undefined);
+    if (kinds.length !== 1) return undefined;
+    if (rule.config !== undefined) validateConfig(rule.config);
+    else if (rule.plan !== undefined && typeof rule.plan !== "string") return undefined;
+    else if (rule.times !== undefined && !(Number.isFinite(rule.times) && rule.times > 0)) {
+      return undefined;
+    }
+    return rule;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole ms until an override ends; the longest wait where it does not. */
+export function waitUntil(until: number | undefined, now: number): number {
+  return Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil((until ?? Infinity) - now)));
+}

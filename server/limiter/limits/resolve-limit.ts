@@ -1,0 +1,199 @@
+/** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
+import type { Row } from "../../../core/rows/row.js";
+import { floorOf, type Bucket, shardConfig } from "../../../core/config.js";
+import { mostHeld } from "../../../core/count.js";
+import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../../core/limit-config.js";
+import { bucketConfig, isCredits } from "../../../core/rows/credits.js";
+import { COUNT_SHARD, HELD } from "../../../core/rows/hold.js";
+import { sideName } from "../../../core/rows/side-rows.js";
+import { STRIKES, strikesConfig } from "../../../core/rows/strikes.js";
+import { type UsageTerms, usageTerms, validateCountedKey } from "../../../core/rows/usage.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import { validateName } from "../../../core/validate-key.js";
+import { validateHolds } from "../../../core/validate-holds.js";
+import { withStart } from "../../../core/phase.js";
+import { validateConfig } from "../../../core/validate-config.js";
+import type { RateLimitOverride } from "../types/override-types.js";
+import { leaseTerms, type LeaseTerms } from "../../leases/lease-terms.js";
+import { mayBePlain } from "../../store/plain-path.js";
+import { noTokens } from "./no-tokens.js";
+import { rowId, type RowId } from "../../store/store.js";
+
+/** The answer to every call of a limit that an override has exempted or blocked. */
+export interface OverriddenAnswer {
+  readonly kind: "unlimited" | "blocked";
+  /** When it ends, epoch ms; `undefined` for never. */
+  readonly until: number | undefined;
+  /** The limit without it. */
+  readonly beneath: ResolvedLimit;
+}
+
+/** One limit for one key, resolved and checked. */
+export interface ResolvedLimit {
+  readonly name: string;
+  /** As the caller gave it. The rows may have another one; see `hashKey`. */
+  readonly key: string | undefined;
+  /** With `start` filled in, or with its calendar: see `shownConfig` for what is shown. */
+  readonly config: Bucket;
+  /** One shard's part of the config; the config itself without shards. */
+  readonly part: Bucket;
+  /** The most tokens that the rows of one call can hold. Any limit can grant so many. */
+  readonly most: number;
+  /** The least that a call without `reserve` may leave in a row. */
+  readonly floor: number;
+  /** Whether a store may carry out a take by itself; see `Decision.plain`. */
+  readonly isPlain: boolean;
+  /** Whether calls are let through when the store fails. */
+  readonly failsOpen: boolean;
+  /** How long a denial is repeated from memory, ms; 0 for never. */
+  readonly rememberFor: number;
+  /** How long ids of calls with `once` are remembered, ms; `undefined` for the limiter's default. */
+  readonly onceFor: number | undefined;
+  /** How its usage is counted; `undefined` for not at all. */
+  readonly usage: UsageTerms | undefined;
+  /** Its row, and the one that counts its closings. `undefined` where `blockFor` is no list. */
+  readonly counted: readonly [RowId, RowId] | undefined;
+  /** Its row, and the one that adds up its holds. `undefined` where it has none. */
+  readonly held: readonly [RowId, RowId] | undefined;
+  /** The row that counts its holds. `undefined` where it has none. */
+  readonly heldCount: RowId | undefined;
+  /** What every call is answered with; `undefined` where the rows decide. */
+  readonly answer: OverriddenAnswer | undefined;
+  /** The override by which it was resolved. */
+  readonly override: RateLimitOverride | undefined;
+  /** The plan by which it was resolved. */
+  readonly plan: string | undefined;
+  /** Who may answer its calls of `limit` before its row does; see `limiterAnswers`. */
+  readonly via: "row" | "memory" | "block" | "block, memory";
+  /** By which terms this process takes tokens in blocks; `undefined` for never. */
+  readonly lease: LeaseTerms | undefined;
+  /**
+   * The last known state of each shard, by index. It only decides which of two shards is tried
+   * first, so it may be old.
+   */
+  readonly seen: (Row | undefined)[];
+  /** The first of its rows, which is the only one without shards. */
+  readonly rows: readonly [RowId];
+}
+
+/**
+ * The config of a call as a bucket. A missing row is a full bucket, or a balance of 0. So a limit is
+ * credits for all calls or for none.
+ *
+ * @throws RateLimitConfigError for credits in place of another limit, and the reverse.
+ */
+function bucketLike(
+  inline: RateLimitConfig | CreditsConfig,
+  named: Bucket | undefined,
+  name: string,
+): Bucket {
+  const own = isCredits(inline);
+  if (named === undefined || isCredits(named) === own) return bucketConfig(inline);
+  const message = own
+    ? `config.kind of a call on "${name}" must not be "credits": a limit cannot become credits for ` +
+      `one call; give the credits a name of their own in limits`
+    : `config.kind of a call on "${name}" must be "credits", got "${inline.kind}": its balance is credits, ` +
+      `which refill for no call; give the other limit a name of its own`;
+  throw new RateLimitConfigError("config.kind", inline.kind, { message });
+}
+
+/** The policies of the limit, for a call's own config that does not set them. */
+function withPolicies(inline: Bucket, named?: Bucket): Bucket {
+  if (named === undefined) return inline;
+  return { ...inline, ...policiesOf(named), ...policiesOf(inline) };
+}
+
+/** Those of the options that are about calls, and not about tokens, that are set. */
+function policiesOf(config: Partial<Bucket> = {}) {
+  const { shadow, whenStoreFails, rememberDenials, onceFor, holds, usage } = config;
+  return {
+    ...(shadow !== undefined && { shadow }),
+    ...(whenStoreFails !== undefined && { whenStoreFails }),
+    ...(rememberDenials !== undefined && { rememberDenials }),
+    ...(onceFor !== undefined && { onceFor }),
+    ...(holds !== undefined && { holds }),
+    ...(usage !== undefined && { usage }),
+  };
+}
+
+/** The config of a call: its own, or the one that the limiter has under this name. */
+export function configOf(
+  configs: ReadonlyMap<string, Bucket>,
+  name: string,
+  inline: LimitConfig | undefined,
+): Bucket {
+  const named = configs.get(name);
+  if (inline !== undefined) {
+    if (named === undefined) validateName(name);
+    validateConfig(inline);
+    if (inline.kind === "concurrency") throw noTokens(name);
+    const config = withPolicies(bucketLike(inline, named, name), named);
+    if (named?.holds) validateHolds(config, "config");
+    return config;
+  }
+  if (named !== undefined) return named;
+  throw new RateLimitInputError(
+    "name",
+    `unknown rate limit ${describe(name)}: add it to the limiter's limits, or give the call a config`,
+  );
+}
+
+/**
+ * @param storedKey the key of its rows. The start of a window is derived from it, so that `prune`
+ * and `list`, which know only rows, derive the same one.
+ */
+export function resolveLimit(
+  name: string,
+  key: string | undefined,
+  storedKey: string | undefined,
+  given: Bucket,
+  rememberDenials: number = 0,
+  plan?: string,
+): ResolvedLimit {
+  // Clients get the config. It must not tell attackers that an outage opens the limit.
+  const {
+    whenStoreFails,
+    rememberDenials: rememberFor = rememberDenials,
+    lease,
+    onceFor,
+    holds,
+    usage,
+    ...shown
+  } = withStart(given, name, storedKey);
+  const config: Bucket = shown;
+  const part = shardConfig(config);
+  const row = rowId(name, storedKey ?? "", 0, part);
+  if (usage) validateCountedKey(name, row.key);
+  // A shadow denies no call, and reports what the row says.
+  const isRemembered = rememberFor > 0 && !config.shadow;
+  const memory = isRemembered ? "memory" : "row";
+  return {
+    name,
+    key,
+    config,
+    part,
+    most: mostHeld(config),
+    floor: floorOf(part, false),
+    isPlain: mayBePlain(part),
+    failsOpen: whenStoreFails === "allow",
+    rememberFor: isRemembered ? rememberFor : 0,
+    via: lease === undefined ? memory : isRemembered ? "block, memory" : "block",
+    onceFor,
+    usage: usage ? usageTerms(usage) : undefined,
+    counted: countedRows(row, config),
+    held: holds ? [row, rowId(sideName(HELD, name), row.key, 0)] : undefined,
+    heldCount: holds ? rowId(sideName(HELD, name), row.key, COUNT_SHARD) : undefined,
+    answer: undefined,
+    override: undefined,
+    plan,
+    lease: lease && leaseTerms(config, lease.ms),
+    seen: [],
+    rows: [row],
+  };
+}
+
+/** The row of a limit, and the one that counts its closings. `undefined` where they are not counted. */
+function countedRows(row: RowId, config: Bucket): readonly [RowId, RowId] | undefined {
+  const counting = strikesConfig(config);
+  return counting && [row, rowId(sideName(STRIKES, row.name), row.key, 0, counting)];
+}

@@ -1,0 +1,16 @@
+/** What is left of a limit, as this process sees it: in its row, and in its own blocks. */
+import { capacityOf } from "../../../core/config.js";
+import type { Leases } from "../../leases/leases.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
+
+/** @param value the tokens of the row. */
+export function withHeld<TCall>(
+  leases: Leases<TCall> | undefined,
+  limit: ResolvedLimit,
+  value: number,
+): number {
+  if (limit.lease === undefined || leases === undefined) return value;
+  const held = leases.held(limit);
+  // More only where another process has filled the row meanwhile.
+  return held === 0 ? value : Math.max(value, Math.min(value + held, capacityOf(limit.part)));
+}

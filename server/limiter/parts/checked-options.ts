@@ -1,0 +1,154 @@
+/** Checks the options of a limiter, and tells its limits of tokens from those of slots. */
+import type { Bucket } from "../../../core/config.js";
+import type { ConcurrencyConfig } from "../../../core/limit-config.js";
+import { bucketConfig } from "../../../core/rows/credits.js";
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { validateConfig } from "../../../core/validate-config.js";
+import { WEEK, MAX_TIMEOUT } from "../../../core/durations.js";
+import { validateName } from "../../../core/validate-key.js";
+import { demandOnceFor } from "../../../core/validate-once.js";
+import { waitingFor } from "../../report/wait-until.js";
+import { sleep as realSleep } from "../../timers/sleep.js";
+import type { LimitConfigs } from "../types/call-options.js";
+import type { RateLimiterOptions } from "../types/limiter-options.js";
+import { checkPlanNames, hasPlans, PlanTable } from "../limits/plans/plan-table.js";
+import type { PlanResolver } from "../types/plan-types.js";
+import { validateSideNames } from "./prune.js";
+import { checkUsage } from "../usage/open-usage.js";
+
+/** How long a call may wait for the store, ms. */
+const DEFAULT_TIMEOUT = 2000;
+/** How long sums of usage wait, ms. */
+const DEFAULT_FLUSH_USAGE = 5000;
+
+/** How long the answer of the `plan` function counts, ms. */
+const DEFAULT_PLAN_FOR = 60_000;
+
+/** Whatever the types of the limits and of a transaction. */
+type GivenOptions = Omit<RateLimiterOptions<LimitConfigs>, "limits"> & {
+  limits: object;
+  plan?: unknown;
+};
+
+export type Settings = ReturnType<typeof checkedOptions>;
+
+/**
+ * The options of a limiter, with their defaults.
+ *
+ * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
+ * @throws RateLimitInputError for a name that is not valid.
+ */
+export function checkedOptions(options: GivenOptions) {
+  checkRequired(options);
+  const { store } = options;
+  const given = options.clock ?? store.clock;
+  const { random = Math.random, autoPrune = false, sleep = realSleep } = options;
+  const { timeout = DEFAULT_TIMEOUT, rememberDenials = 0, onceFor = WEEK, waitUntil } = options;
+  const { flushUsage = DEFAULT_FLUSH_USAGE, denialMessage } = options;
+  const plans = new PlanTable(checkPlanNames(options.plans ?? []));
+  const limits = checkedLimits(options.limits, plans);
+  const { planFor = DEFAULT_PLAN_FOR, plan: resolvePlan } = options;
+  if (resolvePlan !== undefined && typeof resolvePlan !== "function") {
+    throw new RateLimitConfigError("plan", resolvePlan, "a function that says the plan of a key");
+  }
+  if (!Number.isSafeInteger(planFor) || planFor < 0) {
+    throw new RateLimitConfigError("planFor", planFor, "a whole number of ms of at least 0");
+  }
+  if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
+  if (!Number.isSafeInteger(rememberDenials) || rememberDenials < 0) {
+    const problem = "a whole number of ms of at least 0";
+    throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
+  }
+  demandOnceFor(onceFor, "onceFor");
+  if (!Number.isSafeInteger(flushUsage) || flushUsage < 1 || flushUsage > MAX_TIMEOUT) {
+    throw new RateLimitConfigError("flushUsage", flushUsage, "a whole number of ms, at least 1");
+  }
+  if (waitUntil !== undefined && typeof waitUntil !== "function") {
+    throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
+  }
+  if (denialMessage !== undefined && typeof denialMessage !== "function") {
+    const problem = "a function of the facts of a denial that returns its message";
+    throw new RateLimitConfigError("denialMessage", denialMessage, problem);
+  }
+  checkUsage(
+    [...limits.configs.values()].some(({ usage }) => usage),
+    waitUntil,
+  );
+  /** The function, and its promise is handed to the host. */
+  const lasting: <TArgs extends unknown[]>(run: (...args: TArgs) => unknown) => typeof run =
+    waitUntil === undefined ? (run) => run : (run) => waitingFor(waitUntil, run);
+  return {
+    ...options,
+    ...limits,
+    plans,
+    resolvePlan: resolvePlan as PlanResolver | undefined,
+    planFor,
+    random,
+    autoPrune,
+    sleep,
+    // An injected clock is right by definition.
+    hasOwnClock: options.clock !== undefined,
+    clock: given === undefined ? () => Date.now() : inWholeMs(given),
+    timeout,
+    rememberDenials,
+    onceFor,
+    flushUsage,
+    onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
+    onBatch: options.onBatch && lasting(options.onBatch),
+    publish: options.channel && lasting(options.channel.publish.bind(options.channel)),
+  };
+}
+
+/**
+ * The only place where a clock comes in. Rows say by a fraction of a ms how a hold has ended, and what
+ * it is a part of, so a clock with microseconds must not write one.
+ */
+function inWholeMs(clock: () => number): () => number {
+  return () => Math.floor(clock());
+}
+
+/** In plain JavaScript, what has to be there may be missing. */
+function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
+  const { store, limits } = { ...options };
+  if (typeof Object(store).apply !== "function" || typeof store === "function") {
+    const problem = "a store, such as prismaStore(prisma) or memoryStore()";
+    throw new RateLimitConfigError("store", store, problem);
+  }
+  if (typeof limits !== "object" || limits === null) {
+    const problem = "an object with the configs of the limits by name";
+    throw new RateLimitConfigError("limits", limits, problem);
+  }
+}
+
+/**
+ * The configs by the names of their limits. They are copied, because a config that the caller changes
+ * later would count for some keys only.
+ *
+ * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
+ * @throws RateLimitInputError for a name that is not valid.
+ */
+function checkedLimits(
+  limits: object,
+  plans: PlanTable,
+): {
+  /** Of tokens. Of a limit with plans, the largest one. */
+  configs: Map<string, Bucket>;
+  slotConfigs: Map<string, ConcurrencyConfig>;
+} {
+  const configs = new Map<string, Bucket>();
+  const slotConfigs = new Map<string, ConcurrencyConfig>();
+  for (const [name, config] of Object.entries<LimitConfigs[string]>(limits as LimitConfigs)) {
+    validateName(name);
+    const own = hasPlans(config) ? plans.add(name, config).largest : config;
+    validateConfig(own, `limits.${name}`);
+    if (own.kind === "concurrency") {
+      validateSideNames(name, own);
+      slotConfigs.set(name, { ...own });
+      continue;
+    }
+    const bucket = { ...bucketConfig(own) };
+    validateSideNames(name, bucket);
+    configs.set(name, bucket);
+  }
+  return { configs, slotConfigs };
+}

@@ -1,0 +1,74 @@
+/**
+ * Says the plan of a call that does not say it, by the `plan` function of the limiter: a link before the
+ * operations, which then see the plan among their options. A call that says its plan asks nothing.
+ */
+import type { Known } from "../answers/known.js";
+import type { AskedPlans } from "../limits/plans/asked-plans.js";
+import type { PlanTable } from "../limits/plans/plan-table.js";
+
+/** What the options of a call, and the items of a list, have in common. */
+interface Item {
+  name?: string;
+  key?: string | undefined;
+  plan?: string | undefined;
+  config?: unknown;
+}
+
+type Later<TValue> = TValue | Promise<TValue>;
+
+/** @param next the link that comes after this one. */
+export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: Known): Known {
+  return (operation, paidBy) => {
+    const then = next(operation, paidBy);
+    return (...args) => {
+      const filled = filledArgs(args);
+      if (!(filled instanceof Promise)) return then(...(filled as typeof args));
+      return filled.then((all) => then(...(all as typeof args)));
+    };
+  };
+
+  /** Of one limit: its name and its options. Of several: a list, and options with what they share. */
+  function filledArgs(args: readonly unknown[]): Later<readonly unknown[]> {
+    const [of, options, ...others] = args as [unknown, Item | undefined, ...unknown[]];
+    if (typeof of === "string") {
+      const filled = filledOptions(of, options);
+      return afterwards(filled, (all) => (all === options ? args : [of, all, ...others]));
+    }
+    if (!Array.isArray(of)) return args;
+    const shared = typeof options === "object" && options !== null ? options : {};
+    const filled = (of as readonly (string | Item)[]).map((item) => filledItem(item, shared));
+    if (filled.every((item, i) => item === of[i])) return args;
+    if (!filled.some((item) => item instanceof Promise)) return [filled, ...args.slice(1)];
+    return Promise.all(filled.map(async (item) => item)).then((all) => [all, ...args.slice(1)]);
+  }
+
+  function filledItem(item: string | Item, shared: Item): Later<string | Item> {
+    const name = typeof item === "string" ? item : item?.name;
+    if (name === undefined || !plans.has(name) || shared.plan !== undefined) return item;
+    const own: Item = typeof item === "string" ? { name } : item;
+    if (own.plan !== undefined || own.config !== undefined) return item;
+    const key = "key" in own ? own.key : shared.key;
+    return afterwards(asked.of(name, key), (plan) => ({ ...own, plan }));
+  }
+
+  function filledOptions(name: string, options: Item | undefined): Later<Item | undefined> {
+    const { key, plan, config, with: items } = { ...options } as Item & { with?: unknown };
+    let filled: Later<Item | undefined> = options;
+    if (plans.has(name) && plan === undefined && config === undefined) {
+      filled = afterwards(asked.of(name, key), (own) => ({ ...options, plan: own }));
+    }
+    if (!Array.isArray(items)) return filled;
+    // The tokens that are taken together with a slot.
+    return afterwards(filled, (own) =>
+      afterwards(filledArgs([items]), ([all]) => (all === items ? own : { ...own, with: all })),
+    );
+  }
+}
+
+/** At once, where the value is there. */
+function afterwards<TValue, TResult>(
+  value: Later<TValue>,
+  then: (value: TValue) => Later<TResult>,
+): Later<TResult> {
+  return value instanceof Promise ? value.then(then) : then(value);
+}

@@ -1,0 +1,88 @@
+/**
+ * A limiter as its operators use it: by stored keys, as `list` shows them, which are not hashed again.
+ * What operators read and change is no decision of a caller, so no listener of decisions hears of it.
+ */
+import { shownConfig } from "../../../core/with-calendar.js";
+import type { ShownConfig } from "../../../core/config.js";
+import { OVERRIDES_NAME } from "../../changes/overrides-digest.js";
+import type { Context } from "../context/context.js";
+import { UNHEARD } from "../context/decisions.js";
+import { createStoredKey } from "../limits/hash-key.js";
+import { insideOf } from "./inside.js";
+import { createOperations } from "../verbs/operations.js";
+import { noOverrides } from "../limits/overrides/override-operations.js";
+import { createLimitResolver } from "../limits/limit-resolver.js";
+import { createSlots } from "../slots/create-slots.js";
+
+export type Operator = ReturnType<typeof createOperator>;
+
+/** @throws RateLimitConfigError for what `createRateLimiter` has not made. */
+export function createOperator(limiter: object) {
+  const { parts, context, first, decisions } = insideOf(limiter);
+  const { settings, overriding, changes } = parts;
+  const { configs, slotConfigs, plans, clock, rememberDenials } = settings;
+  const isHashed = settings.hashKey !== undefined;
+  // It only checks them.
+  const asStored = createStoredKey(undefined);
+  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, asStored, false) : undefined;
+  const resolveTokens = createLimitResolver(configs, plans, asStored, rememberDenials);
+  const resolving = slots?.refusing(resolveTokens) ?? resolveTokens;
+  // Where the plan of a key is not known, the largest one is shown.
+  const resolveOwn: Context["resolve"] = (name, of) => resolving(name, of, false);
+  const resolve: Context["resolve"] =
+    overriding === undefined
+      ? resolveOwn
+      : (name, of) => overriding.applied(resolveOwn(name, of), of);
+  const own: Context = {
+    ...context,
+    resolve,
+    // Pages ask for the caller's key. Where only its hash is known, each of them reads again.
+    onChange: isHashed ? () => changes.tell(OVERRIDES_NAME, undefined) : changes.tell,
+    decisions: UNHEARD,
+    turn: undefined,
+  };
+  const ofTokens = createOperations(own, first);
+  return {
+    operations: slots?.operations(ofTokens, own) ?? ofTokens,
+    overrides: overriding?.operationsBy(resolveOwn) ?? noOverrides(),
+    hasOverrides: overriding !== undefined,
+    context: own,
+    store: settings.store,
+    first,
+    resolve,
+    clock,
+    configs,
+    slotConfigs,
+    isHashed,
+    plans,
+    /**
+     * The plan that the limiter's own `plan` function says; `undefined` where nothing says it. Where the
+     * function fails, operators still see everything else.
+     *
+     * @param key the stored one.
+     * @param given the same key as its caller has it, where that is known: a hash says no plan.
+     */
+    async planOf(
+      name: string,
+      key: string | undefined,
+      given: string | undefined = isHashed ? undefined : key,
+    ): Promise<string | undefined> {
+      const isHash = key !== undefined && given === undefined;
+      if (parts.asked === undefined || isHash || !plans.has(name)) return undefined;
+      try {
+        return await parts.asked.of(name, given);
+      } catch {
+        return undefined;
+      }
+    },
+    /** The key under which a caller's rows are stored. */
+    toStoredKey: parts.toStoredKey,
+    decisions,
+
+    /** The config that the limit itself has, without overrides; of plans, that of the largest. */
+    ownConfig(name: string): ShownConfig {
+      if (slots?.has(name)) return slots.configOf(name, {});
+      return shownConfig(resolveOwn(name, {}).config, 0, clock());
+    },
+  };
+}

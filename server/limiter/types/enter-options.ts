@@ -1,0 +1,100 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** The options and results of `enter`. The types of `await using` are in that library. */
+import type { ConcurrencyConfig } from "../../../core/limit-config.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { LimitAllItem } from "./call-options.js";
+
+/** The options of `enter`. */
+export interface EnterOptions {
+  /** As in other calls: whose slots. @default left out: the slots that all callers share */
+  key?: string;
+  /**
+   * An id of who holds the slot, such as that of a page that opens a stream: 1 to 500 UTF-16 code units.
+   * A call with the id of a slot that is held takes that slot over, also where none is free. The earlier
+   * call then loses it: its `signal` is aborted at its next renewal, after a third of the `ttl` at most.
+   * For connections whose end the server does not hear of. Whoever knows the id of another call of the
+   * same key can end that call, so let clients choose a random one.
+   * @default none: each call has a slot of its own
+   */
+  holder?: string | undefined;
+  /**
+   * The limit's config for this call only. It has to be of kind
+   * `"concurrency"`, too. A slot is held by the `ttl` of the call that entered it.
+   */
+  config?: ConcurrencyConfig | undefined;
+  /**
+   * How long to wait for a slot, ms: at least 0, or `Infinity`. Callers of one key wait in a line, first
+   * come, first served, over all processes. At most 100 wait for the slots of one key; the next one is
+   * denied at once.
+   * @default none: the call is denied at once where no slot is free
+   */
+  maxWait?: number | undefined;
+  /** Ends the wait when it is aborted. The call then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Called with the caller's place in the line, 1 for the first, when it joins and after each change.
+   * Its errors end the wait.
+   */
+  onPlace?: ((place: number) => void) | undefined;
+  /**
+   * Tokens to take together with the slot, as items of `limitAll`: all of it or nothing. Tokens that are
+   * missing deny the call at once; only slots are waited for. `results` has one result for each of them.
+   * They stay taken when the slot is released.
+   */
+  with?: readonly LimitAllItem[] | undefined;
+  /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
+  throws?: boolean | undefined;
+}
+
+/** A slot that a call has entered. It is the caller's until it releases it. */
+export interface EnterGranted extends AsyncDisposable {
+  /** The caller may do its work. */
+  readonly ok: true;
+  /** The slots that were free afterwards, as far as the call has seen them. */
+  readonly value: number;
+  /** The instant of `value`, epoch ms. */
+  readonly ts: number;
+  /** One result for each item of `with`. */
+  readonly results: readonly RateLimitResult[];
+  /**
+   * Aborted when the slot is lost: it could not be renewed in time, or the slots were reset. Stop the
+   * work then, because another caller may have the slot. `release` does not abort it.
+   */
+  readonly signal: AbortSignal;
+  /** Whether a later call with the same `holder` has this slot now. `signal` is aborted then. */
+  readonly isTakenOver: boolean;
+  /**
+   * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
+   * this caller's, however late it comes. It does not reject when the store fails: the slot is free
+   * after its `ttl`. `await using` calls it at the end of a block.
+   */
+  release(): Promise<void>;
+}
+
+/** A call that got no slot. It holds nothing, and `await using` does nothing with it. */
+export class EnterDenied implements AsyncDisposable {
+  /** The caller must not do its work. */
+  readonly ok = false;
+
+  constructor(
+    /** The limit that denied the call: that of the slots, or one of `with`. */
+    readonly name: string,
+    /**
+     * Whole ms, above 0, until the call can pass: until the first slot is free, if its holder does not
+     * renew it, or until the tokens of `with` are there. A slot can be free earlier.
+     */
+    readonly retryAfter: number,
+    /** The slots that are free for this call; 0 also where tokens are missing. */
+    readonly value: number,
+    /** What each item of `with` would have got, where one of them denied the call. */
+    readonly results: readonly RateLimitResult[],
+  ) {}
+
+  /** There is nothing to release. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** A slot, or a denial. */
+export type EnterResult = EnterGranted | EnterDenied;

@@ -1,0 +1,95 @@
+/**
+ * Which options go together, for the compiler: what a limit has to leave out because of its other
+ * options. Configs that are written where they are used are checked by it. Each reason is part of the
+ * message, see `LeftOut`. At run time, `core/validate-config.ts` says the same.
+ */
+import type { LimitConfig } from "../../../core/limit-config.js";
+
+/** What a limit with a `lease` must not have. */
+export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
+  ? unknown
+  : TConfig extends { lease: object }
+    ? {
+        blockFor?: LeftOut<"a limit with a lease"> | undefined;
+        shards?: 1 | LeftOut<"a limit with a lease"> | undefined;
+        period: number;
+      }
+    : unknown;
+
+/** What a limit with an `onceFor`, or with a list of `blockFor`, must not have. */
+export type FitsOneRow<TConfig> = (TConfig extends { onceFor: number }
+  ? { shards?: 1 | LeftOut<"a limit with onceFor"> | undefined }
+  : unknown) &
+  (TConfig extends { blockFor: readonly number[] }
+    ? { shards?: 1 | LeftOut<"a limit with blockFor"> | undefined }
+    : TConfig extends { forgiveAfter: number }
+      ? { forgiveAfter?: LeftOut<"a limit whose blockFor is no list"> | undefined }
+      : unknown);
+
+/**
+ * What a call of a limit must not have: a limit with shards has no row to remember an id beside.
+ * `never` stands for a name that the limiter does not know. Of several limits, one without shards is
+ * enough.
+ */
+export type FitsOnce<TConfig> = [TConfig] extends [never]
+  ? unknown
+  : [TConfig] extends [{ shards: infer TShards }]
+    ? [TShards] extends [1 | undefined]
+      ? unknown
+      : { once?: LeftOut<"a limit with shards"> | undefined }
+    : unknown;
+
+/** What does not go with the windows of a time zone, or only with weeks. */
+export type FitsCalendar<TConfig> = FitsWeek<TConfig> &
+  (TConfig extends { timeZone: string } | { period: "day" | "week" }
+    ? {
+        /** Only for fixed windows that are of no time zone. */
+        start?: LeftOut<"windows of a time zone"> | undefined;
+        /** Only for fixed windows with `blockFor`. */
+        afterBlock?: "next window" | LeftOut<"windows of a time zone"> | undefined;
+      }
+    : unknown);
+
+type FitsWeek<TConfig> = TConfig extends { period: "day" | "month"; weekStart: number }
+  ? { weekStart?: LeftOut<"windows that are no weeks"> | undefined }
+  : unknown;
+
+/**
+ * What a limit must not have that limits of its kind do not have.
+ *
+ * @typeParam TAll the configs that there are.
+ */
+export type FitsKind<TConfig, TAll = LimitConfig> = TConfig extends {
+  kind: infer TKind extends LimitConfig["kind"];
+}
+  ? Without<Exclude<keyof TConfig, KeysOf<Extract<TAll, { kind: TKind }>>>, TKind>
+  : unknown;
+
+/** The entries that a limit with plans must have, and those that it must not: the plans of the limiter. */
+export type FitsPlans<TConfig, TPlan extends string> = "plans" extends keyof TConfig
+  ? {
+      plans: { readonly [TName in TPlan]: unknown } & {
+        readonly [
+          TName in Exclude<keyof TConfig["plans"], TPlan>
+        ]: LeftOut<"a limiter whose plans do not name it">;
+      };
+      rate?: LeftOut<"a limit with plans"> | undefined;
+      capacity?: LeftOut<"a limit with plans"> | undefined;
+      maxReserved?: LeftOut<"a limit with plans"> | undefined;
+      slots?: LeftOut<"a limit with plans"> | undefined;
+    }
+  : unknown;
+
+/** Nothing to add where there is none of them: `TokenBucketConfig & {}` says no more, and is longer. */
+type Without<TOption extends PropertyKey, TKind extends string> = [TOption] extends [never]
+  ? unknown
+  : { [TName in TOption]?: LeftOut<`a limit of kind "${TKind}"`> | undefined };
+
+/** The keys of any member of a union. */
+type KeysOf<TUnion> = TUnion extends unknown ? keyof TUnion : never;
+
+/** An option that has to be left out. The reason is here for the compiler's message. */
+export interface LeftOut<TOf extends string> {
+  /** Of what it is left out. */
+  leftOutOf: TOf;
+}

@@ -1,0 +1,48 @@
+/** How a call holds its tokens under an id. */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import type { HoldThen } from "../../../core/rows/hold.js";
+
+/** How a call holds its tokens. */
+export interface HoldTerms {
+  /** When the hold lapses if nothing settles it, in ms from the call: whole, 1 to `onceFor`. */
+  for: number;
+  /**
+   * What becomes of a hold that lapses.
+   *
+   * - `"keep"`: its tokens stay charged, as they were estimated. For whatever costs money: a process that
+   *   died may have sent its request, and the provider then bills it.
+   * - `"release"`: its tokens come back. For work that has cost nothing unless it was settled.
+   */
+  then: HoldThen;
+}
+
+/** @throws RateLimitConfigError for terms that are not valid, quoting the option. */
+export function validateTerms(terms: HoldTerms): void {
+  if (typeof terms !== "object" || terms === null) {
+    throw new RateLimitConfigError(
+      "hold",
+      terms,
+      'an object, such as { for: MINUTE, then: "keep" }',
+    );
+  }
+  const { for: ms, then, ...others } = terms;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const message = `hold.${unknown} is not an option; use for and then`;
+    throw new RateLimitConfigError(`hold.${unknown}`, undefined, { message });
+  }
+  if (!(Number.isSafeInteger(ms) && ms >= 1)) {
+    throw new RateLimitConfigError("hold.for", ms, "a whole number of ms of at least 1");
+  }
+  if (then !== "keep" && then !== "release") {
+    const problem =
+      '"keep" or "release": what becomes of the tokens if nothing settles them in time';
+    throw new RateLimitConfigError("hold.then", then, problem);
+  }
+}
+
+/** For a limit that has none. */
+export function unheld(name: string, value: unknown): RateLimitConfigError {
+  const message = `"${name}" has no holds: add holds: true to it in the limiter's limits`;
+  return new RateLimitConfigError("hold", value, { message });
+}

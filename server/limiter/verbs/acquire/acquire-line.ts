@@ -1,0 +1,355 @@
+/**
+ * The calls of one process that wait for tokens of one key, in their order.
+ *
+ * Only those at the head reserve tokens, as many as get their turn soon. The others wait here and have
+ * taken nothing, so they leave without a trace. A reservation cannot do that: while a bucket owes
+ * tokens, only the call that took last gives them back (see `core/refund.ts`). Where each caller
+ * reserved for itself, callers who give up in their order left a debt that kept all others away.
+ *
+ * A caller at the head who leaves passes its turn to the next one that wants as many tokens.
+ */
+import { isRateLimitError } from "../../../../core/errors.js";
+import { sameConfig } from "../../../../core/same-config.js";
+import { type Context, report } from "../../context/context.js";
+import { denialError } from "../../limits/denial-error.js";
+import { type Claim, ClaimDecision } from "../../claims/draft.js";
+import { giveBack } from "../give-back.js";
+import { limit } from "../limit.js";
+import type { Granted, Line, Waiter } from "../../context/line.js";
+import { LineEstimate } from "./line-estimate.js";
+import { MovingUp, type Reservation } from "./move-up.js";
+import { memoryOf, ownReceiptOf, remember } from "../../claims/receipt.js";
+import type { Refunded } from "../../claims/refund-rows.js";
+
+type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+/** A reservation, until the work may be done. */
+interface Turn extends Reservation {
+  /** Who gets it. Another caller, once that one has left. */
+  waiter: Waiter;
+  readonly timer: AbortController;
+}
+
+/** A reservation on its way. */
+interface Asking {
+  answered: Promise<void>;
+  /** Set when the caller has left meanwhile. */
+  left?: { readonly reason: unknown };
+}
+
+/** Tokens that are given back by a call that has ended. */
+interface Giving {
+  readonly claim: Claim<Refunded>;
+  resolve(answer: Refunded): void;
+  reject(error: unknown): void;
+}
+
+/** How long before its turn a call reserves, ms. At least two round trips, so that none is late for that. */
+const AHEAD = 50;
+
+export class AcquireLine implements Line {
+  /** They have not been asked for yet. */
+  readonly #queue = new Set<Waiter>();
+  /** The tokens of the queue. */
+  #queued = 0;
+  readonly #turns: Turn[] = [];
+  readonly #asking = new Map<Waiter, Asking>();
+  /** The tokens of the calls that are asked for. */
+  #asked = 0;
+  readonly #estimate: LineEstimate;
+  /** Ends the wait until the last turn is near. */
+  #untilNear: AbortController | undefined;
+  /** Whether the store failed: then those behind are asked for together, and fail within one time-out. */
+  #isFailing = false;
+  /** Tokens that are not sent back yet. All of them go together, or each would wait for those before it. */
+  readonly #giving: Giving[] = [];
+  /** Resolves when the turns have moved up, or not. */
+  #moving: Promise<unknown> = Promise.resolve();
+  /** How often the turns are still to move up. */
+  #moves = 0;
+  /** Turns on their way back. A reservation that overtook one of them would keep it from coming back. */
+  #returning = 0;
+
+  /** @param ended called when no caller is left. */
+  constructor(
+    private readonly context: Context,
+    private readonly sleep: Sleep,
+    private readonly ended: () => void,
+  ) {
+    this.#estimate = new LineEstimate(context);
+  }
+
+  join(waiter: Waiter): void {
+    this.#queue.add(waiter);
+    this.#queued += waiter.request.count;
+    if (this.#queue.size === 1) this.#pump();
+    if (!this.#queue.has(waiter)) return;
+    if (this.#isLate(waiter, this.#queued)) void this.#refuseIfLate(waiter);
+  }
+
+  expire(waiter: Waiter): void {
+    if (!this.#queue.has(waiter)) return;
+    this.#deny(waiter, Math.max(1, this.#lateness(waiter, this.#queuedUpTo(waiter))));
+  }
+
+  leave(waiter: Waiter, reason: unknown): void {
+    if (this.#remove(waiter)) {
+      waiter.reject(reason);
+      return this.#pump();
+    }
+    const asking = this.#asking.get(waiter);
+    if (asking !== undefined) asking.left = { reason };
+    else void this.#free(waiter, reason);
+  }
+
+  givingBack(claim: Claim<Refunded>): Promise<Refunded> {
+    return new Promise((resolve, reject) => {
+      this.#giving.push({ claim, resolve, reject });
+      if (this.#giving.length > 1) return;
+      const asked = [...this.#asking.values()].map(({ answered }) => answered);
+      this.#moves++;
+      this.#moving = Promise.all([this.#moving, ...asked]).then(() => this.#giveBack());
+    });
+  }
+
+  async #giveBack(): Promise<void> {
+    const giving = this.#giving.splice(0);
+    const claims = giving.map(({ claim }) => claim);
+    // A repeat has reserved nothing of its own.
+    const reservations = this.#turns.filter(({ result }) => !result.repeated);
+    const moving = new MovingUp(claims, reservations);
+    const { apply, environment } = this.context;
+    const answering = apply([new ClaimDecision(moving, environment.clock)]);
+    // Reservations that are sent from now on come after it.
+    this.#pump();
+    try {
+      const [answers] = (await answering) as [readonly Refunded[]];
+      const { now, results } = moving.moved;
+      const old = this.#turns.filter((turn) => results.has(turn));
+      for (const turn of old) this.#moved(turn, results.get(turn)!, now);
+      for (const [i, { resolve }] of giving.entries()) resolve(answers[i]!);
+    } catch (error) {
+      for (const { reject } of giving) reject(error);
+    }
+    this.#moves--;
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (const waiter of this.#queue) {
+      if (!this.#mayAsk(waiter)) break;
+      this.#remove(waiter);
+      const asking: Asking = { answered: Promise.resolve() };
+      this.#asking.set(waiter, asking);
+      this.#asked += waiter.request.count;
+      asking.answered = this.#ask(waiter, asking);
+    }
+    this.#untilNear?.abort();
+    this.#untilNear = undefined;
+    if (this.#queue.size > 0) return this.#pumpAhead();
+    const waiting = this.#asking.size + this.#turns.length + this.#returning + this.#moves;
+    if (waiting === 0) this.ended();
+  }
+
+  #mayAsk({ request }: Waiter): boolean {
+    if (this.#returning > 0 || this.#giving.length > 0) return false;
+    // Where nothing can be reserved, none can be late for another one.
+    if (this.#isFailing || request.limit.config.maxReserved === 0) return true;
+    if (this.#asking.size === 0 && (this.#turns.length === 0 || this.#untilAhead() <= 0))
+      return true;
+    // What the first answer leaves is not known yet.
+    if (!this.#estimate.isKnown) return false;
+    return this.#estimate.waitOf(request, this.#asked + request.count) <= this.#ahead();
+  }
+
+  async #ask(waiter: Waiter, asking: Asking): Promise<void> {
+    const { name, options } = waiter;
+    try {
+      const asked = { ...options, reserve: true, throws: true };
+      const sentAt = performance.now();
+      const answer = limit(this.context, name, asked, Math.max(0, this.#left(waiter)));
+      const result = (await answer) as Granted;
+      const isFirst = !this.#estimate.isKnown;
+      this.#estimate.answered(waiter.request, result, performance.now() - sentAt);
+      this.#answered(waiter);
+      if (isFirst) this.#refuseLate();
+      this.#isFailing = result.storeFailed === true;
+      this.#reserved(waiter, result, asking.left);
+    } catch (error) {
+      this.#answered(waiter);
+      this.#isFailing = !isRateLimitError(error);
+      waiter.reject(asking.left === undefined ? error : asking.left.reason);
+    }
+    this.#pump();
+    this.#isFailing = false;
+  }
+
+  #answered(waiter: Waiter): void {
+    this.#asking.delete(waiter);
+    this.#asked -= waiter.request.count;
+  }
+
+  #reserved(waiter: Waiter, result: Granted, left: Asking["left"]): void {
+    if (result.retryAfter === undefined && left === undefined) return waiter.resolve(result);
+    this.#turns.push(this.#turnOf(waiter, result));
+    if (left !== undefined) void this.#free(waiter, left.reason);
+  }
+
+  #turnOf(waiter: Waiter, result: Granted): Turn {
+    const { retryAfter = 0 } = result;
+    const at = this.context.environment.clock() + retryAfter;
+    // An override may have come since the caller has joined.
+    const { limit: resolved, marker, now } = memoryOf(result)!;
+    const request = { ...waiter.request, limit: resolved };
+    const mark = marker && { row: marker.row, ts: now! };
+    const turn = { waiter, request, result, at, mark, timer: new AbortController() };
+    if (result.retryAfter !== undefined) {
+      this.sleep(retryAfter, turn.timer.signal).then(
+        () => this.#serve(turn),
+        () => {},
+      );
+    }
+    return turn;
+  }
+
+  async #serve(turn: Turn): Promise<void> {
+    await this.#moving;
+    const at = this.#turns.indexOf(turn);
+    // It has moved up meanwhile, and ends by another timer.
+    if (at === -1) return;
+    this.#turns.splice(at, 1);
+    turn.waiter.resolve(turn.result);
+    this.#pump();
+  }
+
+  /** The same tokens are reserved for an earlier turn. */
+  #moved(turn: Turn, reserved: Granted, now: number): void {
+    turn.timer.abort();
+    const { limit: resolved, count, environment, marker, isHeld } = memoryOf(turn.result)!;
+    const result = remember(reserved, { limit: resolved, count, environment, marker, isHeld, now });
+    const moved = this.#turnOf(turn.waiter, result);
+    this.#turns.splice(this.#turns.indexOf(turn), 1, moved);
+    this.#estimate.saw(turn.request, result, result.value);
+    this.#estimate.lastTurn = moved.at;
+    if (result.retryAfter === undefined) void this.#serve(moved);
+  }
+
+  /** While turns are still to come, looks again shortly before the last one. */
+  #pumpAhead(): void {
+    const ms = this.#untilAhead();
+    if (this.#turns.length === 0 || !(ms > 0)) return;
+    this.#untilNear = new AbortController();
+    this.sleep(ms, this.#untilNear.signal).then(
+      () => this.#pump(),
+      () => {},
+    );
+  }
+
+  /** Whole ms until the next caller may reserve. */
+  #untilAhead(): number {
+    return Math.ceil(this.#estimate.untilLastTurn() - this.#ahead());
+  }
+
+  /** Those behind move up. The last turn is left over: it goes to the queue, or back. */
+  async #free(leaving: Waiter, reason: unknown): Promise<void> {
+    await this.#moving;
+    const turn = this.#turns.find((each) => each.waiter === leaving);
+    if (turn === undefined) return;
+    let free = turn;
+    for (const later of this.#turns.slice(this.#turns.indexOf(turn) + 1)) {
+      if (!isAlike(later.waiter, leaving)) continue;
+      free.waiter = later.waiter;
+      free = later;
+    }
+    const [next] = this.#queue;
+    const mayTake = next !== undefined && free.at <= next.until && isAlike(next, leaving);
+    const isTaken = mayTake && this.#remove(next);
+    free.waiter = isTaken ? next : leaving;
+    // It was granted, and its caller had left before the answer.
+    if (turn.waiter !== leaving && turn.result.retryAfter === undefined) void this.#serve(turn);
+    if (isTaken) return leaving.reject(reason);
+    this.#turns.splice(this.#turns.indexOf(free), 1);
+    this.#estimate.lastTurn = this.#turns.at(-1)?.at;
+    free.timer.abort();
+    this.#returning++;
+    // If the store fails now, the tokens stay taken. The caller asks why the wait has ended.
+    const receipt = ownReceiptOf(free.result, this.context.environment);
+    const { count } = leaving.request;
+    const giving = receipt?.inTurn(undefined, () => giveBack(this.context, receipt, count));
+    const value = await giving?.catch(() => undefined);
+    if (value !== undefined) this.#estimate.saw(leaving.request, free.result, value);
+    this.#returning--;
+    leaving.reject(reason);
+    this.#pump();
+  }
+
+  /** Those who have joined before anything was known. */
+  #refuseLate(): void {
+    let queued = 0;
+    for (const waiter of this.#queue) {
+      queued += waiter.request.count;
+      if (this.#isLate(waiter, queued)) void this.#refuseIfLate(waiter);
+    }
+  }
+
+  #isLate(waiter: Waiter, queued: number): boolean {
+    return waiter.until !== Infinity && this.#lateness(waiter, queued) > 0;
+  }
+
+  /** What the line knows may be old: others may have given tokens back. So the rows are read. */
+  async #refuseIfLate(waiter: Waiter): Promise<void> {
+    // If the store fails, the call finds out in its turn.
+    await this.#estimate.read(waiter.request).catch(() => {});
+    if (!this.#queue.has(waiter)) return;
+    const late = this.#lateness(waiter, this.#queuedUpTo(waiter));
+    if (late > 0) this.#deny(waiter, late);
+  }
+
+  #deny(waiter: Waiter, retryAfter: number): void {
+    this.#remove(waiter);
+    const { request } = waiter;
+    const { value } = this.#estimate;
+    const result = { ok: false, retryAfter, value } as const;
+    report(this.context, "limit", request, result, false);
+    const { denialMessage, clock } = this.context.environment;
+    waiter.reject(denialError(denialMessage, request, result, clock()));
+    this.#pump();
+  }
+
+  #remove(waiter: Waiter): boolean {
+    const isQueued = this.#queue.delete(waiter);
+    if (isQueued) this.#queued -= waiter.request.count;
+    return isQueued;
+  }
+
+  /** By how many ms its tokens come too late for it. */
+  #lateness(waiter: Waiter, queued: number): number {
+    const { request } = waiter;
+    return Math.ceil(this.#estimate.waitOf(request, this.#asked + queued) - this.#left(waiter));
+  }
+
+  #left({ until }: Waiter): number {
+    return until - this.context.environment.clock();
+  }
+
+  #ahead(): number {
+    return Math.max(AHEAD, 2 * this.#estimate.roundTrip);
+  }
+
+  #queuedUpTo(waiter: Waiter): number {
+    let sum = 0;
+    for (const each of this.#queue) {
+      sum += each.request.count;
+      if (each === waiter) break;
+    }
+    return sum;
+  }
+}
+
+/** Whether one caller can have the turn of another. An id, or a hold, is of one call. */
+function isAlike(a: Waiter, b: Waiter): boolean {
+  const isOwn = (each: Waiter) =>
+    each.options.once !== undefined || each.options.hold !== undefined;
+  if (isOwn(a) || isOwn(b) || a.request.count !== b.request.count) return false;
+  return sameConfig(a.request.limit.config, b.request.limit.config);
+}

@@ -1,0 +1,130 @@
+/** `charge`: takes tokens for what has happened already, also into debt. */
+import { chargeFloor, chargeRows, validateChargeable } from "../../../core/charge.js";
+import { countOf, validateCount } from "../../../core/count.js";
+import { grantOf, type RateLimitResult } from "../../../core/decide.js";
+import { answerAt } from "../limits/overrides/overridden-answer.js";
+import { canChargePlainly } from "../../store/plain-path.js";
+import type { PlainTake, RowId } from "../../store/store.js";
+import type { ChargeOptions, ChargeResult } from "../types/call-options.js";
+import { allRows, chooseRows } from "../claims/choose-shards.js";
+import { type Context, report } from "../context/context.js";
+import type { Environment } from "../claims/environment.js";
+import { type Claim, ClaimDecision } from "../claims/draft.js";
+import { CHARGE_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import type { Marker } from "../claims/markers.js";
+import { once } from "../claims/once.js";
+import type { OverriddenAnswer, ResolvedLimit } from "../limits/resolve-limit.js";
+
+/** A figure that is missing must not become the 1 of an option that is left out. */
+const UNKNOWN_USE =
+  "; to take 1 token, leave count out; where the use is not known, do not call charge()";
+
+export async function charge(
+  context: Context,
+  name: string,
+  options: ChargeOptions = {},
+): Promise<ChargeResult> {
+  rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
+  const { once: id } = options;
+  if ("count" in options) validateCount(options.count, UNKNOWN_USE);
+  const count = countOf(options);
+  const limit = context.resolve(name, options);
+  const marker = id === undefined ? undefined : context.markerFor(limit, id);
+  const charged = await chargeLimit(context, limit, count, { marker });
+  const { value, retryAfter } = charged;
+  return {
+    value,
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(charged.ok && charged.repeated && { repeated: true }),
+  };
+}
+
+export interface ChargeTerms {
+  /** Remembers the id of the call. */
+  marker?: Marker | undefined;
+}
+
+/** @throws RateLimitInputError for a count that is not valid, or would be a debt for ever. */
+export async function chargeLimit(
+  context: Context,
+  limit: ResolvedLimit,
+  count: number,
+  terms: ChargeTerms = {},
+): Promise<RateLimitResult> {
+  const { apply, environment } = context;
+  const { marker } = terms;
+  if (limit.answer !== undefined)
+    return chargeOverridden(context, limit, limit.answer, count, terms);
+  validateChargeable(limit.name, limit.part, count, limit.config.shards);
+  if (marker !== undefined) {
+    const claim = once(chargeClaim(limit, limit.rows, count), limit, marker);
+    const decision = new ClaimDecision(claim, environment.clock);
+    const [charged] = await apply([decision]);
+    report(context, "charge", { limit, count }, charged!, decision.isChange);
+    return charged!;
+  }
+  const decision = (rows: readonly RowId[]) => chargeDecision(limit, rows, count, environment);
+  let [charged] = await apply([decision(chooseRows(limit, environment.random))]);
+  // A debt is spread over all shards, so that every call meets it.
+  charged ??= (await apply([decision(allRows(limit))]))[0];
+  report(context, "charge", { limit, count }, charged!, count > 0);
+  return charged!;
+}
+
+/** An exempt caller is charged nothing. A blocked caller is charged for what it has used. */
+async function chargeOverridden(
+  context: Context,
+  limit: ResolvedLimit,
+  answer: OverriddenAnswer,
+  count: number,
+  terms: ChargeTerms,
+): Promise<RateLimitResult> {
+  if (answer.kind === "blocked") return chargeLimit(context, answer.beneath, count, terms);
+  validateCount(count);
+  const result = answerAt(answer, limit.config, context.environment.clock());
+  report(context, "charge", { limit, count }, result, false);
+  return result;
+}
+
+/** As a decision that a store may carry out by itself. */
+function chargeDecision(
+  limit: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+  { clock }: Pick<Environment, "clock">,
+): ClaimDecision<RateLimitResult | undefined> {
+  const { part: config } = limit;
+  const floor = chargeFloor(config);
+  const granted: PlainTake<RateLimitResult>["granted"] = (next, later, now) =>
+    grantOf(next, config, now, later);
+  const isPlain = canChargePlainly({ limit, rows, count, floor });
+  const plain = isPlain ? { config, count, floor, clock, granted } : undefined;
+  return new ClaimDecision({ ...chargeClaim(limit, rows, count), plain }, clock);
+}
+
+/**
+ * Charges tokens to rows of a limit. Only all of its rows together go into debt: the answer of some
+ * of them that hold too few tokens is `undefined`, and nothing is written.
+ */
+function chargeClaim(
+  { part, config: { shards = 1 } }: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+): Claim<RateLimitResult | undefined> {
+  return {
+    rows,
+    attempt(draft, now) {
+      const states = rows.map((row) => draft.read(row));
+      const { next, charged } = chargeRows(states, part, now, count);
+      const first = next[0]!;
+      if (rows.length < shards && first.used < 0) return undefined;
+      // A charge of nothing must not write, because a closed bucket is recognised by its row. A
+      // plain charge always writes.
+      if (count > 0) for (const [i, row] of rows.entries()) draft.write(row, next[i]!);
+      const result = grantOf(first, part, now);
+      if (rows.length === 1) return result;
+      const used = rows.map(({ shard }, i) => ({ shard, count: charged[i]! }));
+      return { ...result, value: next.length * result.value, shards: used };
+    },
+  };
+}

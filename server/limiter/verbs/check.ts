@@ -1,0 +1,66 @@
+/** `check`: the answer that `limit` would give. Consumes nothing. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { Leases } from "../../leases/leases.js";
+import type { LeasedLimit } from "../../leases/block-take.js";
+import { canServe, type WaitingCall } from "../answers/block.js";
+import type { LimitOptions } from "../types/call-options.js";
+import { chooseFullerFirst } from "../claims/choose-shards.js";
+import { TokenClaim } from "../claims/token-claim.js";
+import type { Context } from "../context/context.js";
+import { type Claim, ClaimDecision } from "../claims/draft.js";
+import { LIMIT_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { SingleCall } from "./limit.js";
+import { type LimitRequest, requestOf } from "../limits/limit-request.js";
+import { holdOf } from "../claims/hold-request.js";
+import { reclaimable } from "../holds/reclaim.js";
+import { once } from "../claims/once.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import { withHeld } from "../limits/with-held.js";
+
+export function check(
+  context: Context,
+  name: string,
+  options: LimitOptions = {},
+): Promise<RateLimitResult> {
+  return new Promise((done, failed) => {
+    const { environment, leases } = context;
+    rejectUnknownOptions(options, LIMIT_OPTIONS, "check()");
+    const request = requestOf(context, name, options);
+    const { limit, count } = request;
+    let claim: Claim<RateLimitResult> = new TokenClaim(
+      request,
+      chooseFullerFirst(limit, environment),
+      false,
+    );
+    const { once: id } = options;
+    const marker = id === undefined ? undefined : context.markerFor(limit, id);
+    holdOf(options, request, marker);
+    if (marker !== undefined) {
+      claim = once(claim, limit, marker);
+    } else if (leases !== undefined && canServe(request)) {
+      claim = orFromBlock(claim, request, leases);
+    }
+    const decision = new ClaimDecision(reclaimable(claim, limit), environment.clock, true);
+    const of = { limit, count, environment, readOnly: true, now: 0 };
+    const { throws } = options;
+    context.ask(new SingleCall(context, "check", request, throws, done, failed, decision, of));
+  });
+}
+
+/** What a call would get from the row, or from a block of this process. */
+function orFromBlock(
+  claim: Claim<RateLimitResult>,
+  { limit, count }: LimitRequest & { limit: ResolvedLimit & LeasedLimit },
+  leases: Leases<WaitingCall>,
+): Claim<RateLimitResult> {
+  return {
+    rows: claim.rows,
+    attempt(draft, now) {
+      const result = claim.attempt(draft, now);
+      const value = withHeld(leases, limit, result.value);
+      // The wait is that of the row: what blocks hold then is not known.
+      if (result.ok || !leases.covers(limit, count)) return { ...result, value };
+      return { ok: true, value: value - count, ts: now };
+    },
+  };
+}

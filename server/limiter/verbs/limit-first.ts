@@ -1,0 +1,220 @@
+/** `limitFirst`: the first of several limits that has the tokens pays for a call, or all in order. */
+import { toleranceOf } from "../../../core/config.js";
+import { countOf, isSatisfiable, mostHeld } from "../../../core/count.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import { sharesOf } from "../../../core/shares.js";
+import type { PlanOptions } from "../types/call-options.js";
+import { chooseRows } from "../claims/choose-shards.js";
+import { eachOf, firstOf, type FirstOfAnswer, Payer } from "../claims/first-of.js";
+import { type Context, countingOf, report } from "../context/context.js";
+import type { Environment } from "../claims/environment.js";
+import { denialError } from "../limits/denial-error.js";
+import { firstOnce } from "../claims/first-once.js";
+import { holdOf } from "../claims/hold-request.js";
+import { decideReclaiming } from "../holds/reclaim.js";
+import type { Marker } from "../claims/markers.js";
+import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import type {
+  LimitFirstItem,
+  LimitFirstOptions,
+  LimitFirstResult,
+  PaidCount,
+} from "../types/limit-first-options.js";
+import type { LimitRequest } from "../limits/limit-request.js";
+import { remember } from "../claims/receipt.js";
+import { rowKey } from "../../store/store.js";
+
+export async function limitFirst(
+  context: Context,
+  items: readonly (string | LimitFirstItem)[],
+  options: LimitFirstOptions = {},
+): Promise<LimitFirstResult> {
+  rejectUnknownOptions(options, FIRST_OPTIONS, "limitFirst()");
+  const { split = false } = options;
+  const count = countOf(options);
+  const requests = requestsOf(context, items, options);
+  // Nothing is split into nothing: the first limit says whether it is in debt.
+  const together = split && count > 0;
+  validatePayable(requests, count, together);
+  const { markerFor, environment } = context;
+  const { random } = environment;
+  const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
+  const paying = together ? eachOf(payers, count) : firstOf(payers);
+  const { once: id, hold } = options;
+  const markers = id === undefined ? undefined : requests.map(({ limit }) => markerFor(limit, id));
+  for (const [i, request] of requests.entries()) holdOf(options, request, markers?.[i]);
+  const claim = markers === undefined ? paying : firstOnce(paying, payers, markers, hold);
+  let decided;
+  try {
+    const limits = requests.map(({ limit }) => limit);
+    decided = await decideReclaiming(context, claim, limits, ({ ok }) => !ok);
+  } catch (error) {
+    return openFirst(context, requests, error);
+  }
+  const { answer, decision } = decided;
+  return answer.ok
+    ? paidBy(context, requests, answer, decision.now, markers, hold !== undefined)
+    : deniedBy(context, requests, answer, decision.now, options.throws);
+}
+
+function paidBy(
+  context: Context,
+  requests: readonly LimitRequest[],
+  { asked, repeated }: FirstOfAnswer,
+  now: number,
+  markers: readonly Marker[] | undefined,
+  isHolding: boolean,
+): LimitFirstResult {
+  const { environment } = context;
+  const paid: PaidCount[] = [];
+  const results = asked.map(({ result, paid: count = 0 }, i) => {
+    if (!result.ok) return result;
+    const { limit } = requests[i]!;
+    const key = limit.key !== undefined && { key: limit.key };
+    if (!repeated) paid.push({ name: limit.name, ...key, count });
+    const isHeld = isHolding && limit.held !== undefined;
+    const of = { limit, count, environment, readOnly: false, marker: markers?.[i], isHeld, now };
+    const own = remember(result, of);
+    report(context, "limit", { limit, count }, own, count > 0, countingOf(isHeld, own));
+    return own;
+  });
+  const payers = results.filter(({ ok }) => ok);
+  const result = { ok: true as const, paid, results, ...(repeated && { repeated }) };
+  return payment(requests[0]!, result, payers, environment);
+}
+
+function deniedBy(
+  context: Context,
+  requests: readonly LimitRequest[],
+  { asked, retryAfter }: FirstOfAnswer,
+  now: number,
+  throws: boolean = false,
+): LimitFirstResult {
+  const results = asked.map(({ result }) => result);
+  for (const [i, result] of results.entries())
+    report(context, "limit", requests[i]!, result, false);
+  const waits = results.map((result) => result.retryAfter ?? 0);
+  const soonest = waits.indexOf(Math.min(...waits));
+  const { name } = requests[soonest]!.limit;
+  if (throws) {
+    const denials = results.map(({ value }, i) => {
+      const { limit } = requests[i]!;
+      return { name: limit.name, retryAfter: waits[i]!, value, config: limit.config };
+    });
+    const result = { ...results[soonest]!, retryAfter };
+    const { denialMessage } = context.environment;
+    throw denialError(denialMessage, requests[soonest]!, result, now, denials);
+  }
+  return { ok: false, retryAfter, name, results };
+}
+
+/** The answer instead of a failure of the store, if one of the limits lets calls through then. */
+function openFirst(
+  context: Context,
+  requests: readonly LimitRequest[],
+  error: unknown,
+): LimitFirstResult {
+  const { environment } = context;
+  for (const request of requests) {
+    const { limit, count: passed } = request;
+    const opened = context.opened(error, limit);
+    if (opened === undefined) continue;
+    report(context, "limit", request, opened, false);
+    const result = remember(opened, { limit, count: 0, environment, readOnly: false, passed });
+    const answer = { ok: true as const, paid: [], results: [result] };
+    return payment(requests[0]!, answer, [result], environment);
+  }
+  throw error;
+}
+
+/** @param first whose limit `settle` charges, whether it paid or not. */
+function payment(
+  { limit }: LimitRequest,
+  result: LimitFirstResult & { ok: true },
+  payers: readonly RateLimitResult[],
+  environment: Environment,
+): LimitFirstResult {
+  return remember(result, { limit, count: 0, environment, payers });
+}
+
+function requestsOf(
+  context: Context,
+  items: readonly (string | (LimitFirstItem & PlanOptions))[],
+  options: LimitFirstOptions & PlanOptions,
+): LimitRequest[] {
+  if (!Array.isArray(items) || items.length === 0) {
+    const message = "limitFirst() needs a list of at least one limit";
+    throw new RateLimitConfigError("items", items, { message });
+  }
+  const { split = false } = options;
+  const count = countOf(options);
+  const rows = new Set<string>();
+  return items.map((given: string | (LimitFirstItem & PlanOptions)) => {
+    const item: LimitFirstItem & PlanOptions = typeof given === "string" ? { name: given } : given;
+    rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, "an item of limitFirst()");
+    if (split && "count" in item) throw notSplit("count", item.count, OWN_COUNT);
+    // A key that is there and undefined is a mistake, in the item as in the call.
+    const limit = context.resolve(item.name, {
+      ...("key" in item ? { key: item.key } : "key" in options && { key: options.key }),
+      config: item.config,
+      plan:
+        item.config === undefined ? (item.plan ?? planFor(context, item.name, options)) : undefined,
+    });
+    // An override that exempts a caller shows as a shadow, and pays for every call.
+    if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name);
+    const row = rowKey(limit.rows[0]);
+    if (rows.has(row)) throw twice(limit.name);
+    rows.add(row);
+    const own = "count" in item ? countOf(item) : count;
+    return { limit, count: own, reserve: false, maxWait: undefined };
+  });
+}
+
+/** The plan of the call is that of its limits with plans. Credits, which may pay after them, have none. */
+function planFor({ plans }: Context, name: string, { plan }: PlanOptions): string | undefined {
+  return plans.has(name) ? plan : undefined;
+}
+
+const OWN_COUNT = "the limits pay for one count together; give it to the call, and not to an item";
+
+function notSplit(option: string, value: unknown, reason: string): RateLimitConfigError {
+  const message = `${option} of an item does not go with split, got ${String(value)}: ${reason}`;
+  return new RateLimitConfigError(option, value, { message });
+}
+
+function shadowed(name: string): RateLimitConfigError {
+  const message =
+    `limitFirst() cannot ask "${name}", which is a shadow: it denies no call, so no limit after it ` +
+    "would ever pay; leave shadow out, or ask it beside this call with limit()";
+  return new RateLimitConfigError("shadow", true, { message });
+}
+
+function twice(name: string): RateLimitConfigError {
+  const message = `limitFirst() asks each limit once, and "${name}" is there twice with one key`;
+  return new RateLimitConfigError("items", name, { message });
+}
+
+/** One limit that can hold the tokens is enough. The others are never asked in vain for long. */
+function validatePayable(requests: readonly LimitRequest[], count: number, split: boolean): void {
+  const isPossible = split
+    ? isPayable(requests, count)
+    : requests.some(({ limit, count: own }) => isSatisfiable(limit.config, own, false));
+  // What an override answers does not depend on the count.
+  if (isPossible || requests.some(({ limit }) => limit.answer !== undefined)) return;
+  const names = requests.map(({ limit }) => `"${limit.name}"`).join(", ");
+  const message = split
+    ? `count ${count} can never be granted by ${names} together: their capacities are less`
+    : `no call for ${requests.map((request) => request.count).join(", ")} tokens can ever be ` +
+      `granted by ${names}: the capacity of each is less`;
+  throw new RateLimitInputError("unsatisfiable", message);
+}
+
+/** Whether the limits can ever give so many tokens together. */
+function isPayable(requests: readonly LimitRequest[], count: number): boolean {
+  const purses = requests.map(({ limit: { config, part } }) => {
+    const { shards = 1 } = config;
+    return { value: mostHeld(config), tolerance: Math.min(shards, 2) * toleranceOf(part) };
+  });
+  return sharesOf(purses, count) !== undefined;
+}

@@ -1,0 +1,256 @@
+/**
+ * `limit`: one call on one limit, as a decision for the store. It is made on the only row of the limit,
+ * or on two random shards.
+ */
+import type { Row } from "../../../core/rows/row.js";
+import { floorOf, type Bucket } from "../../../core/config.js";
+import { grantOf, type RateLimitResult } from "../../../core/decide.js";
+import type { Block } from "../../leases/block.js";
+import { canTakePlainly } from "../../store/plain-path.js";
+import type { Decision, Outcome, PlainTake, RowId } from "../../store/store.js";
+import type { LimitCall } from "../answers/asked.js";
+import type { LimitOptions } from "../types/call-options.js";
+import { chooseFullerFirst, rowsToLimit } from "../claims/choose-shards.js";
+import { isTaken, withHolds } from "../claims/with-holds.js";
+import { decideOnRow, TokenClaim } from "../claims/token-claim.js";
+import { type Context, countingOf, report } from "../context/context.js";
+import type { Environment } from "../claims/environment.js";
+import { denialError } from "../limits/denial-error.js";
+import { ClaimDecision, Draft } from "../claims/draft.js";
+import { LIMIT_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { type LimitRequest, requestOf } from "../limits/limit-request.js";
+import { once } from "../claims/once.js";
+import { type Memory, remember } from "../claims/receipt.js";
+import { decideAgain, holdingAmong, reclaimable, ReclaimingClaim } from "../holds/reclaim.js";
+import type { HoldingLimit } from "../limits/holding-limit.js";
+import { holdOf } from "../claims/hold-request.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+
+/**
+ * One promise per call from here to the database. Where hundreds of calls wait for one row, this
+ * process is the bottleneck, and most of its work is collecting the garbage of earlier calls.
+ *
+ * @param maxWait see `LimitRequest`; for `acquire`.
+ */
+export function limit(
+  context: Context,
+  name: string,
+  options: LimitOptions = {},
+  maxWait?: number,
+): Promise<RateLimitResult> {
+  return new Promise((done, failed) => {
+    const { environment } = context;
+    rejectUnknownOptions(options, LIMIT_OPTIONS, "limit()");
+    const request = requestOf(context, name, options, maxWait);
+    const { limit: resolved, count } = request;
+    const { once: id, throws } = options;
+    if (id === undefined && options.hold === undefined) {
+      const call = new SingleCall(context, "limit", request, throws, done, failed);
+      return context.limit[resolved.via](call);
+    }
+    const claim = new TokenClaim(request, rowsToLimit(resolved, environment.random));
+    const marker = id === undefined ? undefined : context.markerFor(resolved, id);
+    const terms = holdOf(options, request, marker);
+    const marked = once(claim, resolved, marker!);
+    const hold = terms && { ...terms, limit: resolved, marker: marker! };
+    const held = hold
+      ? withHolds(marked, (given) => (isTaken(given) ? [hold] : []), false)
+      : marked;
+    const decision = new ClaimDecision(reclaimable(held, resolved), environment.clock);
+    const of = { limit: resolved, count, environment, marker, isHeld: !!terms, now: 0 };
+    context.ask(new SingleCall(context, "limit", request, throws, done, failed, decision, of));
+  });
+}
+
+/** A decision that says what its last run did. */
+interface Decided extends Decision<RateLimitResult> {
+  readonly now: number;
+  readonly isChange: boolean;
+  /** After a denial: the limit, where it has open holds. */
+  readonly holding?: readonly HoldingLimit[] | undefined;
+  /** After a denial: the states of its rows. */
+  readonly left?: readonly (Row | null)[];
+}
+
+/**
+ * A call on one limit, on its way to its answer. A class, because hundreds of calls may wait at a time,
+ * and its fields keep less memory alive than closures would.
+ */
+export class SingleCall implements LimitCall {
+  /**
+   * @param throws whether a denial fails.
+   * @param made the decision; by default, that of `limit`.
+   * @param of what the result remembers.
+   */
+  constructor(
+    private readonly context: Context,
+    private readonly action: "limit" | "check",
+    readonly request: LimitRequest,
+    private readonly throws: boolean | undefined,
+    private readonly resolve: (result: RateLimitResult) => void,
+    private readonly reject: (error: unknown) => void,
+    private made?: Decided,
+    private of?: Memory,
+  ) {}
+
+  /** Made only if the rows are asked. */
+  get decision(): Decided & LimitCall["decision"] {
+    if (this.made !== undefined) return this.made;
+    const decision = new LimitDecision(this.request, this.context.environment);
+    this.of = decision;
+    return (this.made = decision);
+  }
+
+  /** The rows have answered. */
+  done(decided: RateLimitResult): void {
+    const { now, isChange, holding } = this.made!;
+    if (holding !== undefined && holding.length > 0) return this.reclaim(decided, holding);
+    const of = this.of!;
+    const { denials } = this.context;
+    const { limit: resolved } = of;
+    if (denials?.isInUse && !of.readOnly) denials.used(resolved, decided.ok);
+    of.now = now;
+    const shown = resolved.config.shadow ? inShadow(decided, now) : decided;
+    this.end(remember(shown, of), now, isChange);
+  }
+
+  /** The call was denied, and its limit has open holds: see `decideAgain`. */
+  private reclaim(answer: RateLimitResult, holding: readonly HoldingLimit[]): void {
+    const { context } = this;
+    const made = this.made!;
+    let claim: ReclaimingClaim<RateLimitResult>;
+    if (made instanceof ClaimDecision) claim = made.claim as ReclaimingClaim<RateLimitResult>;
+    else {
+      const { limit: resolved } = this.request;
+      const own = new TokenClaim(this.request, resolved.rows);
+      claim = new ReclaimingClaim(own, [resolved], isDenied);
+      claim.holding = holding;
+      claim.left = made.left!;
+    }
+    decideAgain(context, claim, { answer, decision: made }, (of) => of).then(
+      ({ answer: last, decision: { now, isChange } }) => {
+        this.made = { ...made, now, isChange, holding: undefined };
+        this.done(last);
+      },
+      (error: unknown) => this.failed(error),
+    );
+  }
+
+  answer(result: RateLimitResult, now: number, block?: Block): void {
+    if (!result.ok) return this.end(result, now, false);
+    const { limit: resolved, count } = this.request;
+    const { environment } = this.context;
+    const of = { limit: resolved, count, environment, block };
+    this.end(remember(result, of), now, false);
+  }
+
+  failed(error: unknown): void {
+    const { context, request } = this;
+    const { limit: resolved } = request;
+    const opened = context.opened(error, resolved);
+    if (opened === undefined) return this.reject(error);
+    const readOnly = this.of?.readOnly ?? false;
+    const { environment } = context;
+    const of = { limit: resolved, count: 0, environment, readOnly, passed: request.count };
+    this.end(remember(opened, of), 0, false);
+  }
+
+  /** The only place where an answer is reported, and thrown. */
+  private end(result: RateLimitResult, now: number, isChange: boolean): void {
+    const { request } = this;
+    const counting = countingOf(this.of?.isHeld, result);
+    report(this.context, this.action, request, result, isChange, counting);
+    if (!result.ok && this.throws)
+      this.reject(denialError(this.context.environment.denialMessage, request, result, now));
+    else this.resolve(result);
+  }
+}
+
+/**
+ * Decides on one request. A class, because hundreds of calls may wait at a time, and its few fields
+ * keep less memory alive than a closure would.
+ */
+class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult> {
+  readonly limit: ResolvedLimit;
+  readonly count: number;
+  readonly reserve: boolean;
+  readonly maxWait: number | undefined;
+  readonly rows: readonly RowId[];
+  /** When the last decision was made, by the limiter's clock, epoch ms. */
+  now = 0;
+  /** Whether the last decision changed a row. */
+  isChange = false;
+  left: readonly (Row | null)[] = NONE;
+  holding: readonly HoldingLimit[] | undefined = undefined;
+
+  // A store needs these four for a plain take.
+  readonly plain: this | undefined;
+  readonly config: Bucket;
+  readonly floor: number;
+  readonly clock: () => number;
+
+  constructor(
+    { limit: resolved, count, reserve, maxWait }: LimitRequest,
+    readonly environment: Environment,
+  ) {
+    const { part, floor } = resolved;
+    // Decided on two shards.
+    const isSharded = part !== resolved.config;
+    this.limit = resolved;
+    this.count = count;
+    this.reserve = reserve;
+    this.maxWait = maxWait;
+    // With shards, a plain take is from the one that is believed to be the fuller one. A call that finds
+    // too few tokens there is decided on both.
+    this.rows = isSharded
+      ? chooseFullerFirst(resolved, environment)
+      : (resolved.counted ?? resolved.held ?? resolved.rows);
+    this.config = part;
+    // The other shard may still have tokens, so this one must not go into debt.
+    this.floor = reserve && !isSharded ? floorOf(part, true) : floor;
+    this.clock = environment.clock;
+    this.plain = canTakePlainly(this) ? this : undefined;
+  }
+
+  granted(next: Row, later: number, now: number): RateLimitResult {
+    this.now = now;
+    this.isChange = true;
+    const result = grantOf(next, this.config, now, later);
+    if (this.config === this.limit.config || !result.ok) return result;
+    const { shard } = this.rows[0]!;
+    this.limit.seen[shard] = next;
+    return { ...result, shards: [{ shard, count: this.count }] };
+  }
+
+  decide(states: readonly (Row | null)[]): Outcome<RateLimitResult> {
+    const now = (this.now = this.environment.clock());
+    if (this.rows.length === 1) {
+      const { result, next } = decideOnRow(this, states[0]!, now);
+      this.isChange = next !== undefined;
+      if (!result.ok) this.left = next === undefined ? states : [next];
+      return { result, writes: next && [next] };
+    }
+    const draft = new Draft(this.rows, states);
+    const result = new TokenClaim(this, this.rows).attempt(draft, now);
+    this.isChange = draft.isWritten;
+    if (this.limit.held !== undefined) {
+      this.holding = result.ok ? undefined : holdingAmong([this.limit], draft);
+    }
+    if (!result.ok) this.left = this.rows.map((row) => draft.peek(row));
+    if (this.config !== this.limit.config) {
+      for (const row of this.rows) this.limit.seen[row.shard] = draft.peek(row) ?? undefined;
+    }
+    return draft.outcome(result);
+  }
+}
+
+const isDenied = ({ ok }: RateLimitResult): boolean => !ok;
+
+const NONE: readonly (Row | null)[] = [];
+
+/** The answer of a limit that only reports: it lets every call through, and says what it would do. */
+export function inShadow(decided: RateLimitResult, now: number): RateLimitResult {
+  const { ok, retryAfter, ...rest } = decided;
+  if (retryAfter === undefined) return decided;
+  return { ts: now, ...rest, ok: true, shadow: { ok, retryAfter } };
+}

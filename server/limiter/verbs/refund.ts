@@ -1,0 +1,148 @@
+/** `refund`: gives back tokens of a call, as many as nothing else has replaced meanwhile. */
+import { capacityOf } from "../../../core/config.js";
+import { countOf } from "../../../core/count.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import { RateLimitInputError } from "../../../core/errors.js";
+import type { TakenTokens } from "../../../core/refund.js";
+import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
+import type { RowId } from "../../store/store.js";
+import type { RefundOptions } from "../types/call-options.js";
+import { allRows, chooseRows } from "../claims/choose-shards.js";
+import type { Context } from "../context/context.js";
+import type { Environment } from "../claims/environment.js";
+import { ClaimDecision } from "../claims/draft.js";
+import { giveBack } from "./give-back.js";
+import { type Refunded, refundRows } from "../claims/refund-rows.js";
+import { REFUND_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import type { LimitFirstResult } from "../types/limit-first-options.js";
+import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import { ownReceiptOf, type Receipt, takenBy } from "../claims/receipt.js";
+
+export async function refund(
+  context: Context,
+  name: string,
+  options: RefundOptions = {},
+): Promise<{ value: number }> {
+  rejectUnknownOptions(options, REFUND_OPTIONS, "refund()");
+  const { resolve, environment, onChange } = context;
+  const { result } = options;
+  const count = countOf(options);
+  const limit = beneathAnswer(resolve(name, options, false));
+  validateResult(result);
+  const receipt = result && ownReceiptOf(result, environment);
+  if (receipt !== undefined) {
+    validateSame(receipt, limit);
+    return receipt.inTurn(environment.scope, async () => {
+      const value = await giveBack(context, receipt, count);
+      if (value !== undefined) return { value };
+      // Nothing came back, so the rows are only read.
+      return { value: (await refundTo(context, receipt.limit, receipt.rows, 0)).value };
+    });
+  }
+  const { value } = await (isGranted(result)
+    ? refundCopy(context, limit, count, result)
+    : // A denied call took nothing, nor did one whose id was charged before.
+      refundGift(context, limit, result === undefined ? count : 0));
+  onChange(limit.name, limit.key);
+  const isGift = result === undefined || isGranted(result);
+  if (limit.usage !== undefined && isGift) context.usage.add(limit, { givenBack: count });
+  return { value };
+}
+
+/** Gives tokens of a call of `limitFirst` back, those that were paid last first. Resolves with their number. */
+export async function refundPayment(
+  context: Context,
+  result: LimitFirstResult,
+  options: { count?: number } = {},
+): Promise<{ value: number }> {
+  rejectUnknownOptions(options, PAYMENT_OPTIONS, "refund() of a result of limitFirst()");
+  const count = countOf(options);
+  const receipt = paymentOf(result, context.environment);
+  const { scope } = context.environment;
+  return receipt.inTurn(scope, async () => {
+    const value = Math.min(receipt.countIn(scope), count);
+    await giveBack(context, receipt, value);
+    return { value };
+  });
+}
+
+const PAYMENT_OPTIONS: ReadonlySet<string> = new Set(["count"]);
+
+/** Whether a result is of `limitFirst`, or looks like one. */
+export function isPayment(result: unknown): result is LimitFirstResult {
+  return Array.isArray(Object(result).paid);
+}
+
+/** @throws RateLimitInputError for a result that `limitFirst` of this limiter did not return. */
+export function paymentOf(result: LimitFirstResult, environment: Environment): Receipt {
+  const receipt = ownReceiptOf(result, environment);
+  if (receipt !== undefined) return receipt;
+  throw new RateLimitInputError(
+    "result",
+    "settle() and refund() need the result itself that limitFirst() returned, and not a copy",
+  );
+}
+
+/** For a copy of a result, which remembers nothing. */
+function refundCopy(
+  context: Context,
+  limit: ResolvedLimit,
+  count: number,
+  result: RateLimitResult & { ok: true },
+): Promise<Refunded> {
+  // The call found no more than the capacity, and left `value`.
+  const room = capacityOf(limit.part) - result.value;
+  // A call by a larger config may have left more.
+  const most = room < 0 ? count : Math.min(count, room);
+  const { rows, taken } = takenBy(limit, most, result);
+  return refundTo(context, limit, rows, count, taken);
+}
+
+/** Where no call is known. */
+async function refundGift(
+  context: Context,
+  limit: ResolvedLimit,
+  count: number,
+): Promise<Refunded> {
+  const rows = chooseRows(limit, context.environment.random);
+  const refunded = await refundTo(context, limit, rows, count);
+  // These two shards are full, so the tokens were taken from others.
+  const isMore = refunded.rest > 0 && (limit.config.shards ?? 1) > 2;
+  return isMore ? refundTo(context, limit, allRows(limit), refunded.rest) : refunded;
+}
+
+async function refundTo(
+  { apply, environment }: Context,
+  limit: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+  taken?: readonly TakenTokens[],
+): Promise<Refunded> {
+  const claim = refundRows(limit, rows, count, taken);
+  const [refunded] = await apply([new ClaimDecision(claim, environment.clock)]);
+  return refunded!;
+}
+
+function isGranted(result: RateLimitResult | undefined): result is RateLimitResult & { ok: true } {
+  if (result?.ok !== true || result.storeFailed || result.repeated) return false;
+  return result.shadow?.ok !== false;
+}
+
+/** In plain JavaScript it can be anything, such as a result that was sent as JSON in part. */
+function validateResult(result: RateLimitResult | undefined): void {
+  if (result === undefined) return;
+  const { ok, value, ts }: { ok?: unknown; value?: unknown; ts?: unknown } = result ?? {};
+  if (ok === false) return;
+  if (ok === true && Number.isFinite(ts) && Number.isFinite(value)) return;
+  throw new RateLimitInputError("result", "result must be what limit or acquire returned");
+}
+
+/** By the row: two keys are one bucket if `hashKey` returns the same for both. */
+function validateSame({ limit }: Receipt, { name, rows: [row] }: ResolvedLimit): void {
+  if (limit.name === name && limit.rows[0].key === row.key) return;
+  const key = limit.name === name ? " with another key" : "";
+  throw new RateLimitInputError(
+    "result",
+    `the result is of "${limit.name}"${key}: pass refund() the name and the key of the call`,
+  );
+}

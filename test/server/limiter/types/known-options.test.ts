@@ -1,0 +1,66 @@
+/** Options that do not exist, as plain JavaScript may pass them. */
+import { expect, it } from "vitest";
+import {
+  createRateLimiter,
+  memoryStore,
+  MINUTE,
+  type RateLimiter,
+} from "../../../../server/index.js";
+
+const one = { kind: "token bucket", rate: 5, period: MINUTE } as const;
+
+function create() {
+  return createRateLimiter({ store: memoryStore(), clock: () => 0, limits: { one } });
+}
+
+/** The methods as plain JavaScript sees them. */
+type Untyped = Record<keyof RateLimiter, (...args: unknown[]) => Promise<unknown>>;
+
+it.each([
+  ["limit", { ky: "a" }, "key, plan, config, count, reserve, throws, once, hold"],
+  ["check", { ky: "a" }, "key, plan, config, count, reserve, throws, once, hold"],
+  ["reset", { ky: "a" }, "key, plan, config"],
+  ["refund", { ky: "a" }, "key, plan, config, count, result"],
+  ["getValue", { ky: "a" }, "key, plan, config"],
+  ["acquire", { ky: "a" }, "key, plan, config, count, maxWait, signal, once, hold"],
+] as const)("%s() rejects a misspelt option, and changes nothing", async (method, options, use) => {
+  const limiter = create();
+  await limiter.limit("one", { count: 2 });
+  const message = `ky is not an option of ${method}(), got "a"; use ${use}`;
+  await expect((limiter as unknown as Untyped)[method]("one", options)).rejects.toMatchObject({
+    name: "RateLimitConfigError",
+    option: "ky",
+    value: "a",
+    message,
+  });
+  const { transaction } = limiter as unknown as { transaction: RateLimiter["transaction"] };
+  if (method !== "acquire") {
+    const inside = transaction((scope) => (scope as unknown as Untyped)[method]("one", options));
+    await expect(inside).rejects.toThrow(message);
+  }
+  expect((await limiter.getValue("one")).value).toBe(3);
+});
+
+it("limitAll() rejects misspelt options, its own and those of an item", async () => {
+  const limiter = create();
+  const { limitAll } = limiter as unknown as Untyped;
+  await expect(limitAll([{ name: "one", ky: "a" }])).rejects.toThrow(
+    'ky is not an option of an item of limitAll(), got "a"; use name, key, plan, config, count, reserve',
+  );
+  await expect(limitAll([{ name: "one" }], { throw: true })).rejects.toThrow(
+    "throw is not an option of limitAll(), got true; use throws",
+  );
+  expect((await limiter.getValue("one")).value).toBe(5);
+});
+
+it.each(["ada", 0, null])("%j in the place of the options is rejected", async (options) => {
+  const { limit } = create() as unknown as Untyped;
+  const message = `the options of limit() must be an object, got ${JSON.stringify(options)}`;
+  await expect(limit("one", options)).rejects.toThrow(message);
+});
+
+it("options of a prototype are no options", async () => {
+  const limiter = create();
+  const options = Object.create({ inherited: true }) as object;
+  expect(await limiter.limit("one", options)).toMatchObject({ ok: true, value: 4 });
+});
