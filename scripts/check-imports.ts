@@ -143,14 +143,7 @@ const RULES: readonly Rule[] = [
   {
     // Knows the AI SDK by structure alone.
     folder: "server/ai",
-    may: [
-      "core",
-      "server/limiter/types/hold-options",
-      "server/limiter/types/hold-terms",
-      "server/limiter/types/key-answer",
-      "server/limiter/types/known-options",
-      "server/limiter/parts/plan-of-request",
-    ],
+    may: ["core", "server/limiter/types", "server/limiter/parts/plan-of-request"],
     mayType: ["server/limiter"],
   },
   { folder: "server/leases", may: ["core", "server/store"], mayType: [] },
@@ -173,8 +166,7 @@ const RULES: readonly Rule[] = [
       "core",
       "server/hosts",
       "server/http",
-      "server/limiter/types/known-options",
-      "server/limiter/types/key-answer",
+      "server/limiter/types",
       "server/limiter/parts/plan-of-request",
     ],
     mayType: ["server/limiter", "hono"],
@@ -183,11 +175,11 @@ const RULES: readonly Rule[] = [
     folder: "server/otel",
     may: [
       "core",
-      "server/limiter/types/known-options",
+      "server/limiter/types",
       "server/limiter/parts/operator-actions",
       "@opentelemetry/api",
     ],
-    mayType: ["server/limiter/types/limiter-options", "server/store"],
+    mayType: ["server/store"],
   },
   {
     folder: "client",
@@ -226,14 +218,8 @@ const RULES: readonly Rule[] = [
   { folder: "server/hosts", may: ["core"], mayType: ["server/limiter"] },
   {
     folder: "server/http",
-    may: [
-      "core",
-      "server/hosts",
-      "server/limiter/types/known-options",
-      "server/limiter/types/call-options",
-      "server/limiter/parts/plan-of-request",
-    ],
-    mayType: ["server/limiter/types/limiter-types", "server/limiter/types/plan-types"],
+    may: ["core", "server/hosts", "server/limiter/types", "server/limiter/parts/plan-of-request"],
+    mayType: [],
   },
   {
     folder: "server/store/group-commit",

@@ -18,42 +18,34 @@ export { ipKey, type IpKeyOptions } from "./http/ip-key.js";
 export type { LimitOfResult } from "./http/limit-of-result.js";
 export { rateLimitHeaders } from "./http/rate-limit-headers.js";
 export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
+export type { AcquireOptions } from "./limiter/types/acquire.js";
+export type { ChargeOptions, ChargeResult } from "./limiter/types/charge.js";
+export type { KeyOptions, PlanOptions, WithConfig } from "./limiter/types/call.js";
 export type {
-  AcquireOptions,
-  ChargeOptions,
-  ChargeResult,
-  KeyOptions,
   LimitAllItem,
   LimitAllItemOf,
   LimitAllOptions,
   LimitAllResult,
-  PlanOptions,
-  LimitConfigs,
-  LimitName,
-  LimitValue,
-  LimitOptions,
-  ObserveOptions,
-  ObserveResult,
-  RefundOptions,
-  SettleResult,
-  SlotsName,
-  TokensName,
-  WithConfig,
-} from "./limiter/types/call-options.js";
+} from "./limiter/types/limit-all.js";
+export type { LimitConfigs, LimitName, SlotsName, TokensName } from "./limiter/types/names.js";
+export type { LimitValue } from "./limiter/types/read.js";
+export type { LimitOptions } from "./limiter/types/limit.js";
+export type { ObserveOptions, ObserveResult } from "./limiter/types/observe.js";
+export type { RefundOptions } from "./limiter/types/refund.js";
+export type { SettleResult } from "./limiter/types/settle.js";
 export type {
   EnterDenied,
   EnterGranted,
   EnterOptions,
   EnterResult,
-} from "./limiter/types/enter-options.js";
+} from "./limiter/types/enter.js";
+export type { CreditOptions, CreditResult } from "./limiter/types/credit.js";
 export type {
-  CreditOptions,
-  CreditResult,
   LimitFirstItem,
   LimitFirstOptions,
   LimitFirstResult,
   PaidCount,
-} from "./limiter/types/limit-first-options.js";
+} from "./limiter/types/limit-first.js";
 export type {
   AutoPruneOptions,
   DecisionEvent,
@@ -62,23 +54,19 @@ export type {
   PlanOption,
   RateLimiterOptions,
 } from "./limiter/types/limiter-options.js";
-export type {
-  EnterOptionsOf,
-  JoinedOperations,
-  LimitItem,
-  LimitPage,
-  ListOptions,
-  RateLimiter,
-  RateLimitOperations,
-} from "./limiter/types/limiter-types.js";
+export type { EnterOptionsOf } from "./limiter/types/enter.js";
+export type { JoinedOperations } from "./limiter/types/transaction.js";
+export type { LimitItem, LimitPage, ListOptions } from "./limiter/types/list.js";
+export type { RateLimiter } from "./limiter/types/limiter.js";
+export type { RateLimitOperations } from "./limiter/types/operations.js";
 export type {
   HeldBucket,
   HoldOptions,
   NotHeld,
-  OpenHold,
   ReleaseResult,
   SettledHold,
-} from "./limiter/types/hold-options.js";
+} from "./limiter/types/settle.js";
+export type { OpenHold } from "./limiter/types/holds.js";
 export type { HoldTerms } from "./limiter/types/hold-terms.js";
 export type {
   PlanEntries,
@@ -94,7 +82,7 @@ export type {
   UsageName,
   UsageOptions,
   UsageReport,
-} from "./limiter/types/usage-types.js";
+} from "./limiter/types/usage.js";
 export type { RateLimitLogger } from "./report/logger.js";
 export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
 export {

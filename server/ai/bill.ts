@@ -4,10 +4,11 @@
  * more than its tokens.
  */
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem, PlanOptions } from "../limiter/types/call-options.js";
+import type { LimitAllItem } from "../limiter/types/limit-all.js";
+import type { PlanOptions } from "../limiter/types/call.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import type { HoldTerms } from "../limiter/types/hold-terms.js";
-import type { UntypedOperations } from "../limiter/types/limiter-types.js";
+import type { UntypedOperations } from "../limiter/types/untyped.js";
 
 /** What a call takes of one limit. */
 export interface BillItem {

@@ -1,9 +1,9 @@
 /** The options of `limitModel`. */
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { HoldTerms } from "../limiter/types/hold-terms.js";
-import type { LimitConfigs, RefillingName, TokensName } from "../limiter/types/call-options.js";
+import type { LimitConfigs, RefillingName, TokensName } from "../limiter/types/names.js";
 import type { KeyAnswer } from "../limiter/types/key-answer.js";
-import type { RateLimiter } from "../limiter/types/limiter-types.js";
+import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 import type { ModelCall, ModelUsage } from "./model-types.js";
 

@@ -2,11 +2,13 @@
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
 import { planOption, plansOf, validatePlan } from "../limiter/parts/plan-of-request.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 import { unheld, validateTerms } from "../limiter/types/hold-terms.js";
 import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
-import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/types/known-options.js";
-import type { RateLimiter, UntypedOperations } from "../limiter/types/limiter-types.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import { requireLimit } from "../limiter/types/named-limits.js";
+import type { RateLimiter } from "../limiter/types/limiter.js";
+import type { UntypedOperations } from "../limiter/types/untyped.js";
 import { Bill, type BillItem } from "./bill.js";
 import { estimateTokens, figureOf, usedTokens } from "./count-tokens.js";
 import { isRefusal, statusOf } from "./failed-call.js";

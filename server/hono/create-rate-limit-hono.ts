@@ -12,15 +12,11 @@ import {
 import { planOption, validatePlan } from "../limiter/parts/plan-of-request.js";
 import { rateLimitHeaders } from "../http/rate-limit-headers.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
-import {
-  chargedNames,
-  namesOf,
-  rejectUnknownOptions,
-  slotsAmong,
-} from "../limiter/types/known-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
+import { chargedNames, slotsAmong } from "../limiter/types/named-limits.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 import type {
   HonoRateLimited,

@@ -3,7 +3,8 @@ import type { Context, Env, MiddlewareHandler } from "hono";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedOn, ChargingLimiter } from "../hosts/charge-request.js";
-import type { LimitAllResult, LimitConfigs } from "../limiter/types/call-options.js";
+import type { LimitAllResult } from "../limiter/types/limit-all.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 import type { KeyAnswer } from "../limiter/types/key-answer.js";
 import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 

@@ -4,14 +4,11 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
-import type {
-  HoldingOptions,
-  LimitAllItem,
-  LimitAllResult,
-  LimitConfigs,
-  PlanOptions,
-} from "../limiter/types/call-options.js";
-import type { RateLimiter, UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { HoldingOptions, PlanOptions } from "../limiter/types/call.js";
+import type { LimitAllItem, LimitAllResult } from "../limiter/types/limit-all.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
+import type { RateLimiter } from "../limiter/types/limiter.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 
 /** Which requests cost tokens. `TFailure` is how the framework tells of one that failed. */
 export type ChargedOn<TFailure> = "call" | "success" | "error" | ((failure: TFailure) => boolean);

@@ -4,10 +4,11 @@
  * types by structure.
  */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 import type { PlanName } from "../limiter/types/plan-types.js";
-import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/types/known-options.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import { requireLimit } from "../limiter/types/named-limits.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { accountOf, type PluginWithEndpoints, warningOfAccounts } from "./better-auth-account.js";
 import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
 import { shortKey } from "./better-auth-key.js";

@@ -6,7 +6,8 @@
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
-import type { LimitOptions, WithConfig } from "../limiter/types/call-options.js";
+import type { LimitOptions } from "../limiter/types/limit.js";
+import type { WithConfig } from "../limiter/types/call.js";
 import { plainKey } from "./better-auth-key.js";
 import { OLDEST_BETTER_AUTH } from "./better-auth-version.js";
 

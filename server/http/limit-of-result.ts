@@ -3,12 +3,8 @@ import type { ShownConfig } from "../../core/config.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import type {
-  KeyOptions,
-  LimitConfigs,
-  LimitName,
-  PlanOptions,
-} from "../limiter/types/call-options.js";
+import type { KeyOptions, PlanOptions } from "../limiter/types/call.js";
+import type { LimitConfigs, LimitName } from "../limiter/types/names.js";
 import type { PlanName } from "../limiter/types/plan-types.js";
 import { keyOption } from "../../core/key-option.js";
 import type { LimitFacts } from "./header-fields.js";

@@ -5,7 +5,7 @@ import {
   type RateLimitErrorData,
   RateLimitInputError,
 } from "../../core/errors.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 import {
   factsOfDenial,
   limitFields,

@@ -5,7 +5,7 @@
 import type { RateLimitResult } from "../../core/decide.js";
 import { type RateLimitErrorData, RateLimitInputError } from "../../core/errors.js";
 import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
 import { headersOf } from "./rate-limit-headers.js";

@@ -8,12 +8,14 @@ import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
 import { createAcquire } from "./verbs/acquire/acquire.js";
 import { known, knownAfter, type Known } from "./answers/known.js";
 import { CLAIM, startAutoPrune } from "./parts/auto-prune.js";
-import type { KeyOptions, LimitConfigs, PlanOptions } from "./types/call-options.js";
+import type { KeyOptions, PlanOptions } from "./types/call.js";
+import type { LimitConfigs } from "./types/names.js";
 import { checkedOptions } from "./parts/checked-options.js";
 import type { Context, Telling } from "./context/context.js";
 import { createDecisions, UNHEARD } from "./context/decisions.js";
 import { forget } from "./verbs/forget.js";
-import { KEY_OPTIONS, rejectUnknownOptions } from "./types/known-options.js";
+import { KEY_OPTIONS } from "./types/call.js";
+import { rejectUnknownOptions } from "./types/known-options.js";
 import { limit } from "./verbs/limit.js";
 import type { FitsOverrides, PlanOption, RateLimiterOptions } from "./types/limiter-options.js";
 import {
@@ -24,7 +26,8 @@ import {
   type Parts,
   usageOf,
 } from "./parts/limiter-parts.js";
-import type { ListOptions, RateLimiter } from "./types/limiter-types.js";
+import type { ListOptions } from "./types/list.js";
+import type { RateLimiter } from "./types/limiter.js";
 import { listHolds } from "./holds/list-holds.js";
 import { pruneHolds } from "./parts/prune-holds.js";
 import { list } from "./list/list.js";
@@ -36,13 +39,13 @@ import { noOverrides } from "./limits/overrides/override-operations.js";
 import type { OverridesInside } from "./limits/overrides/overrides-inside.js";
 import { checkPrune, prune } from "./parts/prune.js";
 import { runTransaction } from "./parts/run-transaction.js";
-import type { EnterOptions } from "./types/enter-options.js";
+import type { EnterOptions } from "./types/enter.js";
 import { slotsClock } from "./slots/slots-clock.js";
 import { noSlots } from "./slots/slots-limit.js";
 import { unsupported } from "./types/unsupported.js";
 import type { OpenUsage } from "./usage/open-usage.js";
 import { readUsage } from "./verbs/read-usage.js";
-import type { UsageOptions } from "./types/usage-types.js";
+import type { UsageOptions } from "./types/usage.js";
 
 /**
  * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.

@@ -1,8 +1,8 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
-import type { RateLimiter } from "../limiter/types/limiter-types.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
+import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { PlanBy, PlannedName, PlanName } from "../limiter/types/plan-types.js";
 import { createAdminRouter } from "./admin/admin-router.js";
 import type { RateLimitAdminOptions } from "./admin/admin-types.js";

@@ -1,8 +1,8 @@
 /** Enters a slot for a procedure call, together with the tokens of its other limits. */
 import { keyOption } from "../../core/key-option.js";
 import type { ChargedItem, Taken } from "../hosts/charge-request.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
-import type { EnterGranted, EnterOptions } from "../limiter/types/enter-options.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
+import type { EnterGranted, EnterOptions } from "../limiter/types/enter.js";
 
 /** @throws RateLimitError for a denied call. */
 export async function enterForCall(

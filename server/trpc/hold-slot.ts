@@ -4,7 +4,7 @@
  */
 import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
-import type { EnterGranted } from "../limiter/types/enter-options.js";
+import type { EnterGranted } from "../limiter/types/enter.js";
 
 type Result = Awaited<ReturnType<MiddlewareFunction<object, object, object, object, unknown>>>;
 

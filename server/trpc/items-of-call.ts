@@ -3,7 +3,7 @@ import { keyOption } from "../../core/key-option.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { ChargedItem } from "../hosts/charge-request.js";
 import { checkedPlan, plansOf } from "../limiter/parts/plan-of-request.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { keyOf, type KeyResolver, resolveKey } from "./key-for-caller.js";
 import type { PlanFor } from "./plan-for-caller.js";
 import type { RateLimitedCall, RateLimitedOptions } from "./rate-limited-types.js";

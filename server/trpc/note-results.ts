@@ -2,7 +2,7 @@
 import { keyOption } from "../../core/key-option.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedItem } from "../hosts/charge-request.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 
 interface Limits {

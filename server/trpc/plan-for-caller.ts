@@ -9,7 +9,7 @@ import {
   plansOf,
   validatePlan,
 } from "../limiter/parts/plan-of-request.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 
 /** The argument of the `plan` function of `createRateLimitTRPC`. */
 export interface PlanForCallerOptions<TContext, TName extends string> {

@@ -3,8 +3,9 @@ import type { TRPCError, TRPCProcedureType } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllResult, SettleResult } from "../limiter/types/call-options.js";
-import type { LimitFirstResult } from "../limiter/types/limit-first-options.js";
+import type { LimitAllResult } from "../limiter/types/limit-all.js";
+import type { SettleResult } from "../limiter/types/settle.js";
+import type { LimitFirstResult } from "../limiter/types/limit-first.js";
 import type { HoldTerms } from "../limiter/types/hold-terms.js";
 import type { KeyAnswer } from "../limiter/types/key-answer.js";
 

@@ -1,7 +1,7 @@
 /**
  * Creates the middleware: it charges limits for a procedure call, and denies it if they are empty.
  */
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { Call, Charging } from "./items-of-call.js";
 import type { KeyResolver } from "./key-for-caller.js";
 import type { PlanFor } from "./plan-for-caller.js";
@@ -13,7 +13,7 @@ import type {
   RateLimited,
   RateLimitedOptions,
 } from "./rate-limited-types.js";
-import { slotsAmong } from "../limiter/types/known-options.js";
+import { slotsAmong } from "../limiter/types/named-limits.js";
 import { validateFirst, validateRateLimited } from "./validate-rate-limited.js";
 
 /** The middleware treats every context and input alike. Their types are in `RateLimited`. */

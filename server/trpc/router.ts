@@ -7,7 +7,7 @@ import type { AnyLimit } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { throwingPublicErrors, toPublicError } from "./errors.js";
 import { keyOption } from "../../core/key-option.js";
 import { type KeyResolver, resolveKey } from "./key-for-caller.js";

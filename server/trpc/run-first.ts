@@ -3,7 +3,7 @@ import type { MiddlewareFunction } from "./trpc-types.js";
 import { countOption } from "../../core/count.js";
 import { keyOption } from "../../core/key-option.js";
 import { type ChargedItem, isCostly } from "../hosts/charge-request.js";
-import type { LimitFirstResult } from "../limiter/types/limit-first-options.js";
+import type { LimitFirstResult } from "../limiter/types/limit-first.js";
 import type { Usage } from "../limiter/holds/reported-use.js";
 import { forgetDecisions } from "./decisions-of-call.js";
 import { noteResults } from "./note-results.js";

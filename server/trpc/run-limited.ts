@@ -2,8 +2,8 @@
 import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import { type ChargedItem, giveBack, isCostly, take, type Taken } from "../hosts/charge-request.js";
-import type { UntypedRateLimiter } from "../limiter/types/limiter-types.js";
-import type { EnterGranted } from "../limiter/types/enter-options.js";
+import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
+import type { EnterGranted } from "../limiter/types/enter.js";
 import { forgetDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toPublicError, toTransactionError } from "./errors.js";
 import { type Call, type Charging, itemsOf, onceOf } from "./items-of-call.js";

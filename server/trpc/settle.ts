@@ -2,8 +2,9 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
-import type { LimitAllResult, SettleResult } from "../limiter/types/call-options.js";
-import type { UntypedOperations } from "../limiter/types/limiter-types.js";
+import type { LimitAllResult } from "../limiter/types/limit-all.js";
+import type { SettleResult } from "../limiter/types/settle.js";
+import type { UntypedOperations } from "../limiter/types/untyped.js";
 import { isMissing, type Usage, type UsageByName } from "../limiter/holds/reported-use.js";
 
 type Granted = RateLimitResult | LimitAllResult;

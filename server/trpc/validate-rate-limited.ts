@@ -5,13 +5,9 @@ import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
 import { validatePlan } from "../limiter/parts/plan-of-request.js";
-import {
-  chargedNames,
-  namesOf,
-  rejectUnknownOptions,
-  slotsAmong,
-} from "../limiter/types/known-options.js";
-import type { LimitConfigs } from "../limiter/types/call-options.js";
+import { chargedNames, slotsAmong } from "../limiter/types/named-limits.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import type { LimitConfigs } from "../limiter/types/names.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
 import { unheld, validateTerms } from "../limiter/types/hold-terms.js";

@@ -5,7 +5,7 @@ import {
   type DecisionEvent,
   type RateLimiterOptions,
 } from "../../server/index.js";
-import type { LimitConfigs } from "../../server/limiter/types/call-options.js";
+import type { LimitConfigs } from "../../server/limiter/types/names.js";
 import type { OpenStore } from "./stores.js";
 
 /** Both have the same clock. Time passes only when a test advances it. */

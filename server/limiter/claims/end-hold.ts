@@ -27,7 +27,7 @@ import { refundRows } from "./refund-rows.js";
 import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "../limits/resolve-limit.js";
 import { usageRows, usageWrites } from "./counters.js";
-import type { NotHeld } from "../types/hold-options.js";
+import type { NotHeld } from "../types/settle.js";
 import type { HoldRequest } from "./hold-request.js";
 
 /** The limit of a hold, and the marker of its id. */

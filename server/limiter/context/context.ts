@@ -11,7 +11,7 @@ import type { Line } from "./line.js";
 import type { Answers } from "../answers/asked.js";
 import type { WaitingCall } from "../answers/block.js";
 import type { RememberedDenials } from "../answers/remembered-denials.js";
-import type { KeyOptions, PlanOptions } from "../types/call-options.js";
+import type { KeyOptions, PlanOptions } from "../types/call.js";
 import type { SharedHolds } from "./shared-holds.js";
 import type { PlanTable } from "../limits/plans/plan-table.js";
 import type { Decisions } from "./decisions.js";

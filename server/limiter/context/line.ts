@@ -1,6 +1,6 @@
 /** A line of calls of `acquire` that wait for one key in this process; see `acquire-line.ts`. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { AcquireOptions } from "../types/call-options.js";
+import type { AcquireOptions } from "../types/acquire.js";
 import type { Claim } from "../claims/draft.js";
 import type { LimitRequest } from "../limits/limit-request.js";
 import type { Refunded } from "../claims/refund-rows.js";

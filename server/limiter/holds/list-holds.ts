@@ -1,9 +1,10 @@
 /** `holds`: the open holds of a key. */
 import { MOST_HOLDS } from "../../../core/rows/hold.js";
-import type { OpenHold } from "../types/hold-options.js";
+import type { OpenHold } from "../types/holds.js";
 import { unheld } from "../types/hold-terms.js";
-import { KEY_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
-import type { KeyOptions } from "../types/call-options.js";
+import { KEY_OPTIONS } from "../types/call.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
+import type { KeyOptions } from "../types/call.js";
 import type { Context } from "../context/context.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
 import { unsupported } from "../types/unsupported.js";

@@ -6,7 +6,7 @@ import { isForgotten } from "../../../core/rows/marker.js";
 import { rowKey } from "../../store/store.js";
 import type { Context } from "../context/context.js";
 import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
-import type { PlanOptions } from "../types/call-options.js";
+import type { PlanOptions } from "../types/call.js";
 import { namesOf, rejectUnknownOptions } from "../types/known-options.js";
 import type { Marker } from "../claims/markers.js";
 import { reportEnd } from "./report-end.js";
@@ -25,7 +25,7 @@ import type {
   NotHeld,
   ReleaseResult,
   SettledHold,
-} from "../types/hold-options.js";
+} from "../types/settle.js";
 import { unheld } from "../types/hold-terms.js";
 import { tryAgain } from "./try-again.js";
 

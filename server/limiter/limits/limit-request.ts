@@ -2,7 +2,8 @@
 import { countOf, validateSatisfiable } from "../../../core/count.js";
 import { isCredits } from "../../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type { KeyOptions, LimitOptions } from "../types/call-options.js";
+import type { KeyOptions } from "../types/call.js";
+import type { LimitOptions } from "../types/limit.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 export interface LimitRequest {

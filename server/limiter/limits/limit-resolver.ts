@@ -1,7 +1,7 @@
 /** Resolves the name that a call gives, and perhaps its key, plan or config, to a limit. Keeps the result. */
 import type { Bucket } from "../../../core/config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
-import type { KeyOptions, PlanOptions } from "../types/call-options.js";
+import type { KeyOptions, PlanOptions } from "../types/call.js";
 import { LimitCache } from "./limit-cache.js";
 import { blocked, unlimited } from "./overrides/answered-limit.js";
 import { type PlanEntry, planMissing, type PlanTable } from "./plans/plan-table.js";

@@ -14,7 +14,7 @@ import {
   listKeys,
   readItems,
 } from "./list-rows.js";
-import type { LimitItem, LimitPage } from "../types/limiter-types.js";
+import type { LimitItem, LimitPage } from "../types/list.js";
 import type { OverriddenAnswer } from "../limits/resolve-limit.js";
 
 interface DeniedOptions {

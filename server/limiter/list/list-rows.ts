@@ -6,7 +6,7 @@ import { shownConfig } from "../../../core/with-calendar.js";
 import { problemOf } from "../../../core/validate-key.js";
 import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../../store/store.js";
 import type { Context } from "../context/context.js";
-import type { LimitItem } from "../types/limiter-types.js";
+import type { LimitItem } from "../types/list.js";
 import type { Overriding } from "../limits/overrides/open-overrides.js";
 import { heldIn, readLimits } from "../verbs/read.js";
 import type { AskedPlans } from "../limits/plans/asked-plans.js";

@@ -1,6 +1,6 @@
 /** How many slots of each key are free, for the pages of `list`. */
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
-import type { LimitItem } from "../types/limiter-types.js";
+import type { LimitItem } from "../types/list.js";
 import type { ListContext } from "./list-rows.js";
 import { MAX_ROWS } from "../../store/max-rows.js";
 import { readSlots } from "../slots/read-slots.js";

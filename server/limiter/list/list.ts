@@ -1,8 +1,9 @@
 /** Pages through the buckets of a limit, one item per key, for an administrator's view. */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { rowsPerKey } from "../../../core/rows/kinds.js";
-import { LIST_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
-import type { LimitPage, ListOptions } from "../types/limiter-types.js";
+import { LIST_OPTIONS } from "../types/list.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
+import type { LimitPage, ListOptions } from "../types/list.js";
 import { listDenied } from "./list-denied.js";
 import {
   cursorOf,

@@ -9,7 +9,7 @@ import { validateName } from "../../../core/validate-key.js";
 import { demandOnceFor } from "../../../core/validate-once.js";
 import { waitingFor } from "../../report/wait-until.js";
 import { sleep as realSleep } from "../../timers/sleep.js";
-import type { LimitConfigs } from "../types/call-options.js";
+import type { LimitConfigs } from "../types/names.js";
 import type { RateLimiterOptions } from "../types/limiter-options.js";
 import { checkPlanNames, hasPlans, PlanTable } from "../limits/plans/plan-table.js";
 import type { PlanResolver } from "../types/plan-types.js";

@@ -1,6 +1,6 @@
 /** The plan of a request: said by its host, or by the limiter's own `plan` function. */
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
-import type { LimitConfigs } from "../types/call-options.js";
+import type { LimitConfigs } from "../types/names.js";
 import { insideOf } from "./inside.js";
 import { hasPlans } from "../limits/plans/plan-table.js";
 

@@ -2,11 +2,11 @@
 import type { ShownConfig } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ttlOf } from "../../../core/rows/slot.js";
-import type { KeyOptions, PlanOptions } from "../types/call-options.js";
+import type { KeyOptions, PlanOptions } from "../types/call.js";
 import type { Context } from "../context/context.js";
 import type { createOperations } from "../verbs/operations.js";
 import { enter, type EnterContext } from "./enter.js";
-import type { EnterOptions } from "../types/enter-options.js";
+import type { EnterOptions } from "../types/enter.js";
 import type { PlanTable } from "../limits/plans/plan-table.js";
 import { createSlotsResolver } from "./slots-limit.js";
 import { noTokens } from "../limits/no-tokens.js";

@@ -1,18 +1,14 @@
 /** `enter`: takes a slot, alone or together with tokens, at once or after a wait in line. */
 import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../../../core/errors.js";
 import { MAX_NONCE, slotsConfig } from "../../../core/rows/slot.js";
-import type {
-  LimitAllItem,
-  LimitAllOptions,
-  LimitAllResult,
-  PlanOptions,
-} from "../types/call-options.js";
+import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../types/limit-all.js";
+import type { PlanOptions } from "../types/call.js";
 import { type Context, report } from "../context/context.js";
 import { ClaimDecision } from "../claims/draft.js";
 import { namesOf, rejectUnknownOptions } from "../types/known-options.js";
 import { answerAll, claimAll, requestsOf } from "../verbs/limit-all.js";
 import { decideReclaiming } from "../holds/reclaim.js";
-import { EnterDenied, type EnterOptions, type EnterResult } from "../types/enter-options.js";
+import { EnterDenied, type EnterOptions, type EnterResult } from "../types/enter.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { nonceOfHolder, validateHolder } from "./holder-id.js";
 import { type LineContext, waitInLine } from "./line.js";

@@ -2,7 +2,7 @@
 import { slotsConfig, slotsHeld, waitForSlot } from "../../../core/rows/slot.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
-import type { LimitValue } from "../types/call-options.js";
+import type { LimitValue } from "../types/read.js";
 import { ClaimDecision, type Draft } from "../claims/draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 

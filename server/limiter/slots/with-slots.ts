@@ -4,9 +4,13 @@
  */
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
 import { denialError } from "../limits/denial-error.js";
-import type { KeyOptions, LimitOptions, ValueOptions } from "../types/call-options.js";
+import type { KeyOptions } from "../types/call.js";
+import type { LimitOptions } from "../types/limit.js";
+import type { ValueOptions } from "../types/read.js";
 import type { Context } from "../context/context.js";
-import { KEY_OPTIONS, LIMIT_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { KEY_OPTIONS } from "../types/call.js";
+import { LIMIT_OPTIONS } from "../types/limit.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
 import type { createOperations } from "../verbs/operations.js";
 import { deletion } from "../verbs/reset.js";
 import { checkOf, readSlots, type SlotsState, valueOf } from "./read-slots.js";

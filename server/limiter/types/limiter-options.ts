@@ -7,7 +7,7 @@ import type { RateLimitLogger } from "../../report/logger.js";
 import type { WaitUntil } from "../../report/wait-until.js";
 import type { BatchEvent } from "../../store/batch-event.js";
 import type { RateLimitStore } from "../../store/store.js";
-import type { LimitConfigs } from "./call-options.js";
+import type { LimitConfigs } from "./names.js";
 import type { FitsCalendar, FitsKind, FitsLease, FitsOneRow, FitsPlans } from "./fits-config.js";
 import type { PlannedConfig, PlanQuestion } from "./plan-types.js";
 

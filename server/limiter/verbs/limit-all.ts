@@ -2,7 +2,7 @@
 import { validateSatisfiable } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { rowKey } from "../../store/store.js";
-import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../types/call-options.js";
+import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../types/limit-all.js";
 import { rowsToLimit } from "../claims/choose-shards.js";
 import { allOf, type AllOfAnswer } from "../claims/all-of.js";
 import { isTaken, withHolds } from "../claims/with-holds.js";
@@ -14,7 +14,8 @@ import type { Claim } from "../claims/draft.js";
 import { holdOf, type HoldRequest } from "../claims/hold-request.js";
 import { unheld } from "../types/hold-terms.js";
 import { decideReclaiming } from "../holds/reclaim.js";
-import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS } from "../types/limit-all.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
 import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "../limits/limit-request.js";
 import type { Marker } from "../claims/markers.js";

@@ -4,7 +4,7 @@ import { countOf, isSatisfiable, mostHeld } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { sharesOf } from "../../../core/shares.js";
-import type { PlanOptions } from "../types/call-options.js";
+import type { PlanOptions } from "../types/call.js";
 import { chooseRows } from "../claims/choose-shards.js";
 import { eachOf, firstOf, type FirstOfAnswer, Payer } from "../claims/first-of.js";
 import { type Context, countingOf, report } from "../context/context.js";
@@ -14,13 +14,14 @@ import { firstOnce } from "../claims/first-once.js";
 import { holdOf } from "../claims/hold-request.js";
 import { decideReclaiming } from "../holds/reclaim.js";
 import type { Marker } from "../claims/markers.js";
-import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS } from "../types/limit-first.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
 import type {
   LimitFirstItem,
   LimitFirstOptions,
   LimitFirstResult,
   PaidCount,
-} from "../types/limit-first-options.js";
+} from "../types/limit-first.js";
 import type { LimitRequest } from "../limits/limit-request.js";
 import { remember } from "../claims/receipt.js";
 import { rowKey } from "../../store/store.js";

@@ -3,11 +3,12 @@ import { DAY } from "../../../core/durations.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { observedRows } from "../../../core/observe.js";
 import { isCredits } from "../../../core/rows/credits.js";
-import type { ObserveOptions, ObserveResult } from "../types/call-options.js";
+import type { ObserveOptions, ObserveResult } from "../types/observe.js";
 import { allRows } from "../claims/choose-shards.js";
 import type { Context } from "../context/context.js";
 import { type Claim, ClaimDecision } from "../claims/draft.js";
-import { OBSERVE_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { OBSERVE_OPTIONS } from "../types/observe.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../limits/resolve-limit.js";
 

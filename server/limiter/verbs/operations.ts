@@ -1,16 +1,13 @@
 /** The operations of a limiter, on anything that executes decisions: a store, or a transaction. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Known } from "../answers/known.js";
-import type {
-  ChargeOptions,
-  KeyOptions,
-  LimitAllItem,
-  LimitAllOptions,
-  LimitOptions,
-  ObserveOptions,
-  RefundOptions,
-  ValueOptions,
-} from "../types/call-options.js";
+import type { ChargeOptions } from "../types/charge.js";
+import type { KeyOptions } from "../types/call.js";
+import type { LimitAllItem, LimitAllOptions } from "../types/limit-all.js";
+import type { LimitOptions } from "../types/limit.js";
+import type { ObserveOptions } from "../types/observe.js";
+import type { RefundOptions } from "../types/refund.js";
+import type { ValueOptions } from "../types/read.js";
 import { charge } from "./charge.js";
 import type { Context } from "../context/context.js";
 import { planChanged } from "./plan-changed.js";
@@ -19,13 +16,9 @@ import { check } from "./check.js";
 import { limit } from "./limit.js";
 import { limitAll } from "./limit-all.js";
 import { limitFirst } from "./limit-first.js";
-import type {
-  CreditOptions,
-  LimitFirstItem,
-  LimitFirstOptions,
-  LimitFirstResult,
-} from "../types/limit-first-options.js";
-import type { HoldOptions } from "../types/hold-options.js";
+import type { CreditOptions } from "../types/credit.js";
+import type { LimitFirstItem, LimitFirstOptions, LimitFirstResult } from "../types/limit-first.js";
+import type { HoldOptions } from "../types/settle.js";
 import { type HeldNames, releaseHold, settleHold } from "../holds/settle-hold.js";
 import { observe } from "./observe.js";
 import { getValue, snapshots } from "./read.js";

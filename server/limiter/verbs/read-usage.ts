@@ -14,7 +14,7 @@ import { type Claim, ClaimDecision } from "../claims/draft.js";
 import type { Context } from "../context/context.js";
 import { MAX_ROWS } from "../../store/max-rows.js";
 import { counterRows } from "../claims/counters.js";
-import type { UsageItem, UsageOptions, UsageReport } from "../types/usage-types.js";
+import type { UsageItem, UsageOptions, UsageReport } from "../types/usage.js";
 
 /** The most spans of one call: more than a year of hours. */
 const MOST_SPANS = 10_000;

@@ -7,14 +7,16 @@ import { fullestShards, sumShards } from "../../../core/shards.js";
 import { isLapsed } from "../../../core/rows/hold.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
 import { shownConfig, shownState } from "../../../core/with-calendar.js";
-import type { KeyOptions, LimitValue } from "../types/call-options.js";
+import type { KeyOptions } from "../types/call.js";
+import type { LimitValue } from "../types/read.js";
 import { allRows } from "../claims/choose-shards.js";
 import type { Context } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
 import { ClaimDecision, type Draft } from "../claims/draft.js";
 import { endLapsedHolds } from "../holds/end-lapsed.js";
 import { lapsesToShow } from "../holds/lapses.js";
-import { KEY_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { KEY_OPTIONS } from "../types/call.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
 import type { ResolvedLimit } from "../limits/resolve-limit.js";
 import { withHeld } from "../limits/with-held.js";
 

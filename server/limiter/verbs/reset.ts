@@ -6,11 +6,12 @@ import { isCredits } from "../../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
 import type { RowId } from "../../store/store.js";
-import type { KeyOptions } from "../types/call-options.js";
+import type { KeyOptions } from "../types/call.js";
 import { allRows } from "../claims/choose-shards.js";
 import type { Context } from "../context/context.js";
 import { ClaimDecision, type Draft } from "../claims/draft.js";
-import { KEY_OPTIONS, rejectUnknownOptions } from "../types/known-options.js";
+import { KEY_OPTIONS } from "../types/call.js";
+import { rejectUnknownOptions } from "../types/known-options.js";
 
 export async function reset(
   { resolve, apply, onChange, endLeases }: Context,

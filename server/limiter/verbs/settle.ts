@@ -2,11 +2,11 @@
 import { validateCount } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitInputError } from "../../../core/errors.js";
-import type { SettleResult } from "../types/call-options.js";
+import type { SettleResult } from "../types/settle.js";
 import { chargeLimit } from "./charge.js";
 import type { Context } from "../context/context.js";
 import { giveBack, usePassed } from "./give-back.js";
-import type { LimitFirstResult } from "../types/limit-first-options.js";
+import type { LimitFirstResult } from "../types/limit-first.js";
 import { endHolds } from "../holds/settle-hold.js";
 import { ownReceiptOf } from "../claims/receipt.js";
 import { endingOf, isMissing, type Usage, warnOf } from "../holds/reported-use.js";

@@ -5,7 +5,7 @@
 import type { TRPCBuilder } from "@trpc/server";
 import { keyOption } from "../../../core/key-option.js";
 import type { OperatorAction } from "../../limiter/types/limiter-options.js";
-import type { LimitConfigs } from "../../limiter/types/call-options.js";
+import type { LimitConfigs } from "../../limiter/types/names.js";
 import { OPERATOR_ACTIONS } from "../../limiter/parts/operator-actions.js";
 import { createOperator } from "../../limiter/parts/operator.js";
 import { act, type ActionInput } from "./actions.js";

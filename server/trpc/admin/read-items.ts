@@ -2,7 +2,7 @@
 import { keyOption } from "../../../core/key-option.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ttlOf, waitForSlot } from "../../../core/rows/slot.js";
-import type { LimitItem, LimitPage, ListOptions } from "../../limiter/types/limiter-types.js";
+import type { LimitItem, LimitPage, ListOptions } from "../../limiter/types/list.js";
 import { waitForOne } from "../../limiter/list/list-denied.js";
 import { cursorOf, readItems } from "../../limiter/list/list-rows.js";
 import type { Operator } from "../../limiter/parts/operator.js";

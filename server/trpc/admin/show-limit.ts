@@ -1,6 +1,6 @@
 /** What a limit is, as it is written: its kind, its config, its plans, and what can be done with it. */
 import { usageTerms } from "../../../core/rows/usage.js";
-import type { LimitConfigs } from "../../limiter/types/call-options.js";
+import type { LimitConfigs } from "../../limiter/types/names.js";
 import type { Operator } from "../../limiter/parts/operator.js";
 import type { AdminLimit, AdminPlan } from "./admin-types.js";
 

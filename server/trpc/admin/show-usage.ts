@@ -3,7 +3,7 @@ import { MINUTE } from "../../../core/durations.js";
 import { spanAt, usageTerms } from "../../../core/rows/usage.js";
 import type { Operator } from "../../limiter/parts/operator.js";
 import { lengthOfItem, spansOf } from "../../limiter/verbs/read-usage.js";
-import type { UsageOptions, UsageReport } from "../../limiter/types/usage-types.js";
+import type { UsageOptions, UsageReport } from "../../limiter/types/usage.js";
 import type { AdminUsage, AdminUsageItem } from "./admin-types.js";
 import type { DecisionRecorder } from "./recorder.js";
 

@@ -2,7 +2,7 @@
 import type { Bucket } from "../../../../core/config.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { ChangeChannel } from "../../../changes/change-channel.js";
-import type { KeyOptions, PlanOptions } from "../../types/call-options.js";
+import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import type { PlanTable } from "../plans/plan-table.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { unsupported } from "../../types/unsupported.js";

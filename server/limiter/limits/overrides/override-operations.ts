@@ -1,7 +1,7 @@
 /** `limiter.overrides`: sets, reads and clears what the table says. */
 import { MAX_RETRY_AFTER } from "../../../../core/config.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
-import type { KeyOptions, PlanOptions } from "../../types/call-options.js";
+import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import { namesOf, rejectUnknownOptions } from "../../types/known-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";

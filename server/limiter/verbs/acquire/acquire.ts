@@ -3,9 +3,10 @@ import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { RateLimitResult } from "../../../../core/decide.js";
 import { rowKey } from "../../../store/store.js";
 import { AcquireLine } from "./acquire-line.js";
-import type { AcquireOptions } from "../../types/call-options.js";
+import type { AcquireOptions } from "../../types/acquire.js";
 import type { Context } from "../../context/context.js";
-import { ACQUIRE_OPTIONS, rejectUnknownOptions } from "../../types/known-options.js";
+import { ACQUIRE_OPTIONS } from "../../types/acquire.js";
+import { rejectUnknownOptions } from "../../types/known-options.js";
 import { type LimitRequest, requestOf } from "../../limits/limit-request.js";
 import type { Line, Waiter } from "../../context/line.js";
 

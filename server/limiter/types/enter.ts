@@ -1,8 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The options and results of `enter`. The types of `await using` are in that library. */
+import type { LimitAllItemOf } from "./limit-all.js";
+import type { LimitConfigs, SlotsName, TokensName } from "./names.js";
+import type { PlanArgs, PlanBy, SaysPlan } from "./plan-types.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { LimitAllItem } from "./call-options.js";
+import type { LimitAllItem } from "./limit-all.js";
 
 /** The options of `enter`. */
 export interface EnterOptions {
@@ -98,3 +101,32 @@ export class EnterDenied implements AsyncDisposable {
 
 /** A slot, or a denial. */
 export type EnterResult = EnterGranted | EnterDenied;
+
+/** The options of `enter`, with the names of a limiter. */
+export type EnterOptionsOf<TLimits, TBy extends PlanBy = "call"> = Omit<EnterOptions, "with"> & {
+  with?: readonly LimitAllItemOf<TLimits, TokensName<TLimits>, TBy>[] | undefined;
+};
+
+/** `enter`. */
+export interface EnterMethods<TLimits extends LimitConfigs, TBy extends PlanBy> {
+  /**
+   * Takes one of the slots of a limit of `kind: "concurrency"`, until the result's `release`, and with
+   * `maxWait` waits in line for it. At any instant of the database's clock, no key has more holders than
+   * `slots`. It is renewed by itself; the slot of a process that dies is free after the `ttl`. A call
+   * that fails with a `RateLimitStoreError` may have entered: that slot, too, is free after its `ttl`.
+   * Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
+   *
+   * @example
+   * await using slot = await limiter.enter("generations", { key: userId, maxWait: 5_000 });
+   * if (slot.ok) await runModel(); // the slot is free again at the end of the block
+   */
+  enter<TName extends SlotsName<TLimits>>(
+    name: TName,
+    ...[options]: PlanArgs<
+      TLimits[TName],
+      undefined,
+      TBy,
+      EnterOptionsOf<TLimits, TBy> & SaysPlan<TLimits[TName], undefined, TBy>
+    >
+  ): Promise<EnterResult>;
+}

@@ -1,6 +1,8 @@
 /** The options and the result of `limiter.usage`. */
+import type { NameWith, OwnConfig } from "./call.js";
 import type { Usage } from "../../../core/usage.js";
-import type { KeyOptions, LimitConfigs } from "./call-options.js";
+import type { KeyOptions } from "./call.js";
+import type { LimitConfigs } from "./names.js";
 
 /** The names of the limits that count their usage. */
 export type UsageName<TLimits> = keyof {
@@ -49,3 +51,36 @@ export interface UsageReport {
 }
 
 export type { Usage } from "../../../core/usage.js";
+
+/** `usage` and `flushUsage`. */
+export interface UsageMethods<TLimits extends LimitConfigs> {
+  /**
+   * Who used how much of a limit with `usage`: calls granted and denied, tokens taken and given back,
+   * of a key or of all keys together, from the span of `from` to that of the ms before `to`. What this
+   * process has counted is written first. What others have counted is there at most `flushUsage` later.
+   * Reads some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a limit without
+   * `usage`, and for more than 10,000 spans.
+   *
+   * @example
+   * const from = Date.now() - 30 * DAY;
+   * const { total } = await limiter.usage("llmTokens", { key: userId, from, to: Date.now() });
+   */
+  usage<const TConfig = undefined>(
+    name: NameWith<UsageName<TLimits>, TConfig>,
+    options: UsageOptions & OwnConfig<TConfig>,
+  ): Promise<UsageReport>;
+
+  /**
+   * Writes the usage that this process has counted. Call it before a process ends by a signal: one that
+   * has nothing left to do does it by itself. Rejects with a `RateLimitStoreError` if the store fails.
+   * What was not written is kept, and written with the next flush. What was written without an answer
+   * counts twice then.
+   *
+   * @example
+   * process.once("SIGTERM", async () => {
+   *   await limiter.flushUsage();
+   *   process.exit();
+   * });
+   */
+  flushUsage(): Promise<void>;
+}

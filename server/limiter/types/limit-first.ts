@@ -1,6 +1,9 @@
-/** The options and the result of `limitFirst`. */
+/** Takes tokens of the first limit that has them. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { HoldingOptions, KeyOptions } from "./call-options.js";
+import type { HoldingOptions, KeyOptions, PlanOptions } from "./call.js";
+import { namesOf } from "./known-options.js";
+import type { LimitConfigs } from "./names.js";
+import type { PlanBy, PlanName, PlanOfList } from "./plan-types.js";
 
 /** One of the limits that may pay for a call of `limitFirst`. */
 export interface LimitFirstItem extends KeyOptions {
@@ -57,42 +60,46 @@ export type LimitFirstResult<TName extends string = string> =
   | { ok: true; paid: PaidCount<TName>[]; results: RateLimitResult[]; repeated?: true }
   | { ok: false; retryAfter: number; name: TName; results: RateLimitResult[] };
 
-/** The options of `credit`. */
-export interface CreditOptions {
-  /** Whose balance; see `KeyOptions`. */
-  key?: string;
-  /** Credits to add: finite and at least 0. Whole numbers add up exactly. */
-  count: number;
+/** `limitFirst`. */
+export interface LimitFirstMethods<TLimits extends LimitConfigs, TBy extends PlanBy> {
   /**
-   * Adds the credits once, however often the call is repeated with the same id within `onceFor`: the
-   * id of a payment, as a webhook sends it. The id and the key have at most 190 characters together.
-   * @default none: each call adds its credits
+   * The first of several limits that has the tokens pays for the call: the plan's tokens first, then
+   * the credits. With `split`, each limit gives what it has, in order. Decided in one step. It closes
+   * no bucket (`blockFor`), asks no block of a `lease`, and repeats no denial from memory. Rejects
+   * with a `RateLimitInputError` for a count that none of them could ever grant, and with a
+   * `RateLimitConfigError` for a limit that is a shadow, or that is there twice with one key.
+   *
+   * @example
+   * const result = await limiter.limitFirst(["plan", "credits"], { key: userId });
+   * if (result.ok) console.log(`paid by ${result.paid[0]?.name}`);
    */
-  once?: string | undefined;
+  limitFirst<TName extends keyof TLimits & string>(
+    items: readonly (TName | (LimitFirstItem & { name: TName; plan?: PlanName<TLimits> }))[],
+    ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions & { split?: false | undefined }>
+  ): Promise<LimitFirstResult<TName>>;
+  /** Each limit gives what it has, in order, until the call has its tokens: all, or none. */
+  limitFirst<TName extends keyof TLimits & string>(
+    items: readonly (
+      TName | (LimitFirstItem & { name: TName; count?: undefined; plan?: PlanName<TLimits> })
+    )[],
+    ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions>
+  ): Promise<LimitFirstResult<TName>>;
 }
 
-/** The result of `credit`. */
-export interface CreditResult {
-  /** The balance, with the credits. */
-  value: number;
-  /**
-   * The credits that this call has added: fewer than `count` where the balance has reached its
-   * `capacity`, and 0 where its id was there before.
-   */
-  credited: number;
-  /** The id of the call was there before: `value` is the balance that the first call got. */
-  repeated?: true;
-}
+export const FIRST_ITEM_OPTIONS = namesOf<LimitFirstItem & PlanOptions>({
+  name: true,
+  key: true,
+  plan: true,
+  config: true,
+  count: true,
+});
 
-/** `unknown` for the config of credits. Any other one does not compile. */
-export type OfCredits<TConfig> = "kind" extends keyof TConfig
-  ? "credits" extends TConfig["kind"]
-    ? unknown
-    : NotCredits
-  : unknown;
-
-/** The name is here for the compiler's message. */
-export interface NotCredits {
-  /** What `credit` needs of a limit. */
-  kind: "credits";
-}
+export const FIRST_OPTIONS = namesOf<LimitFirstOptions & PlanOptions>({
+  key: true,
+  plan: true,
+  count: true,
+  split: true,
+  throws: true,
+  once: true,
+  hold: true,
+});

@@ -1,0 +1,60 @@
+/** Adds to a balance of credits. */
+import { namesOf } from "./known-options.js";
+import type { LimitConfigs } from "./names.js";
+
+/** The options of `credit`. */
+export interface CreditOptions {
+  /** Whose balance; see `KeyOptions`. */
+  key?: string;
+  /** Credits to add: finite and at least 0. Whole numbers add up exactly. */
+  count: number;
+  /**
+   * Adds the credits once, however often the call is repeated with the same id within `onceFor`: the
+   * id of a payment, as a webhook sends it. The id and the key have at most 190 characters together.
+   * @default none: each call adds its credits
+   */
+  once?: string | undefined;
+}
+
+/** The result of `credit`. */
+export interface CreditResult {
+  /** The balance, with the credits. */
+  value: number;
+  /**
+   * The credits that this call has added: fewer than `count` where the balance has reached its
+   * `capacity`, and 0 where its id was there before.
+   */
+  credited: number;
+  /** The id of the call was there before: `value` is the balance that the first call got. */
+  repeated?: true;
+}
+
+/** `unknown` for the config of credits. Any other one does not compile. */
+export type OfCredits<TConfig> = "kind" extends keyof TConfig
+  ? "credits" extends TConfig["kind"]
+    ? unknown
+    : NotCredits
+  : unknown;
+
+/** The name is here for the compiler's message. */
+export interface NotCredits {
+  /** What `credit` needs of a limit. */
+  kind: "credits";
+}
+
+/** `credit`. */
+export interface CreditMethods<TLimits extends LimitConfigs> {
+  /**
+   * Adds to a balance of credits (`kind: "credits"`), up to its capacity. Resolves with the balance. Rejects
+   * with a `RateLimitConfigError` for a limit that refills.
+   *
+   * @example
+   * const { value } = await limiter.credit("credits", { key: userId, count: 100 });
+   */
+  credit<TName extends keyof TLimits & string>(
+    name: TName & OfCredits<TLimits[TName]>,
+    options: CreditOptions,
+  ): Promise<CreditResult>;
+}
+
+export const CREDIT_OPTIONS = namesOf<CreditOptions>({ key: true, count: true, once: true });

@@ -1,0 +1,96 @@
+/** Takes tokens of several limits, or of none. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { HoldingOptions, PlanOfItem, PlanOptions, WithConfig } from "./call.js";
+import { namesOf } from "./known-options.js";
+import type { LimitOptions } from "./limit.js";
+import type { LimitConfigs, LimitName, TokensName } from "./names.js";
+import type { PlanBy, PlanName, PlannedName } from "./plan-types.js";
+
+/** One of several limits; see `LimitOptions`. */
+export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "hold"> {
+  /** The limit to charge. */
+  name: string;
+}
+
+/** The options of `limitAll`. With `hold`, those of the limits hold their tokens that have holds. */
+export interface LimitAllOptions extends HoldingOptions {
+  /**
+   * Throw a `RateLimitError` when denied. It is about the limit with the longest wait. Its `denials`
+   * are the `results` that are not `ok`, by name.
+   * @default false
+   */
+  throws?: boolean | undefined;
+}
+
+/**
+ * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
+ *   when tokens were reserved.
+ * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms. `name` is the
+ *   limit with the longest wait. `results` says what each item would have got in its turn: those
+ *   that are not `ok` are the exhausted limits.
+ */
+export type LimitAllResult =
+  | { ok: true; retryAfter?: number; results: RateLimitResult[] }
+  | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
+
+/** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
+export type LimitAllItemOf<
+  TLimits,
+  TTokens extends string = TokensName<TLimits>,
+  TBy extends PlanBy = "call",
+> =
+  | KnownItemOf<TLimits, TTokens, TBy>
+  | (WithConfig<LimitAllItem, keyof TLimits & string> & {
+      name: LimitName<keyof TLimits & string>;
+    });
+
+/** An item of a list of the limiter's own limits: one that has plans says which one. */
+export type KnownItemOf<TLimits, TTokens extends string, TBy extends PlanBy> = [
+  PlannedName<TLimits>,
+] extends [never]
+  ? LimitAllItem & { name: TTokens }
+  : | (LimitAllItem & { name: Exclude<TTokens, PlannedName<TLimits>> })
+    | (LimitAllItem & { name: Extract<TTokens, PlannedName<TLimits>> } & PlanOfItem<
+          PlanName<TLimits>,
+          TBy
+        >);
+
+/** `limitAll`. */
+export interface LimitAllMethods<
+  TLimits extends LimitConfigs,
+  TTokens extends string,
+  TBy extends PlanBy,
+> {
+  /**
+   * Consumes from every limit, or from none. Decided in one step, whatever the order.
+   *
+   * @example
+   * const { ok } = await limiter.limitAll([
+   *   { name: "sendMessage", key: userId },
+   *   { name: "messagesOfTeam", key: teamId },
+   * ]);
+   */
+  limitAll(
+    items: readonly LimitAllItemOf<TLimits, TTokens, TBy>[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
+  limitAll(
+    items: readonly KnownItemOf<TLimits, TTokens, TBy>[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
+}
+
+export const ITEM_OPTIONS = namesOf<LimitAllItem & PlanOptions>({
+  name: true,
+  key: true,
+  plan: true,
+  config: true,
+  count: true,
+  reserve: true,
+});
+
+export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({
+  throws: true,
+  once: true,
+  hold: true,
+});

@@ -1,0 +1,43 @@
+/** The operations on limits, on their own or inside a transaction. */
+import type { ChargeMethods } from "./charge.js";
+import type { CreditMethods } from "./credit.js";
+import type { LimitAllMethods } from "./limit-all.js";
+import type { LimitFirstMethods } from "./limit-first.js";
+import type { LimitMethods } from "./limit.js";
+import type { LimitConfigs, TokensName } from "./names.js";
+import type { ObserveMethods } from "./observe.js";
+import type { PlanMethods } from "./plan-changed.js";
+import type { PlanBy } from "./plan-types.js";
+import type { ValueMethods } from "./read.js";
+import type { RefundMethods } from "./refund.js";
+import type { ResetMethods } from "./reset.js";
+import type { SettleMethods } from "./settle.js";
+
+/**
+ * The operations on limits, on their own or inside a transaction. Every method rejects with a
+ * `RateLimitInputError` for an unknown name and for a key or a count that is not valid, and with a
+ * `RateLimitStoreError` when the store fails. Neither consumes tokens, with one exception: a write
+ * may have taken effect although its answer was lost.
+ *
+ * A method takes the limiter's own names, and any name with a `config`. It has one signature for both:
+ * of two overloads, editors show the error of each, and the first one is about a missing `config`.
+ * `limitAll` has two, because the names of a list depend on a config each. There, the own names come
+ * last, because the compiler reports the error of the last overload.
+ */
+export interface RateLimitOperations<
+  TLimits extends LimitConfigs,
+  TTokens extends string = TokensName<TLimits>,
+  TBy extends PlanBy = "call",
+>
+  extends
+    LimitMethods<TLimits, TTokens, TBy>,
+    LimitAllMethods<TLimits, TTokens, TBy>,
+    LimitFirstMethods<TLimits, TBy>,
+    CreditMethods<TLimits>,
+    ChargeMethods<TLimits, TTokens, TBy>,
+    SettleMethods<TLimits, TTokens>,
+    ResetMethods<TLimits>,
+    PlanMethods,
+    ObserveMethods<TLimits>,
+    RefundMethods<TLimits, TTokens>,
+    ValueMethods<TLimits, TBy> {}

@@ -1,0 +1,76 @@
+/** What is left of limits, and by which config. */
+import type { RateLimitState } from "../../../core/calculate.js";
+import type { ShownConfig } from "../../../core/config.js";
+import type { RateLimitSnapshot } from "../../../core/snapshot.js";
+import type { CallArgs, KeyOptions, NameWith, OwnConfig, PlanOfItem, PlanOptions } from "./call.js";
+import type { LimitConfigs } from "./names.js";
+import type { PlanBy, PlanName, PlannedName } from "./plan-types.js";
+
+/** The options of `getValue`. */
+export interface ValueOptions extends Omit<KeyOptions, "config"> {
+  /**
+   * The limit's config for this call only; see `config` of `limit`. What it may be, the call says: from a
+   * type that is just that of the argument, the compiler would infer nothing.
+   */
+  config?: unknown;
+}
+
+/** The result of `getValue`. */
+export type LimitValue = RateLimitState & {
+  /** The config by which the tokens are calculated. */
+  config: ShownConfig;
+  /**
+   * Tokens that are held and not yet settled, of a limit with holds. They are not in `value`. Those whose
+   * hold has lapsed count until a call needs them, or `prune` finds them.
+   */
+  held?: number;
+};
+
+/** A limit whose state is asked for: one that has plans says which one. */
+export type ShownItemOf<TLimits, TName extends string, TBy extends PlanBy> = TName extends unknown
+  ? KeyOptions & { name: TName } & (TName extends PlannedName<TLimits>
+        ? PlanOfItem<PlanName<TLimits>, TBy>
+        : unknown)
+  : never;
+
+/** `getValue`. */
+export interface ValueMethods<TLimits extends LimitConfigs, TBy extends PlanBy> {
+  /**
+   * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
+   * of the present window. `config` has `start` filled in, so the three belong together.
+   *
+   * @example
+   * const { value, config } = await limiter.getValue("sendMessage", { key: userId });
+   * console.log(`${Math.floor(value)} of ${config.capacity ?? config.rate} left`);
+   */
+  getValue<TName extends NameWith<keyof TLimits & string, TConfig>, const TConfig = undefined>(
+    name: TName,
+    ...[options]: CallArgs<TLimits, TName, TConfig, TBy, ValueOptions>
+  ): Promise<LimitValue>;
+}
+
+/** `snapshots` and `configOf`. */
+export interface SnapshotMethods<TLimits extends LimitConfigs, TBy extends PlanBy> {
+  /**
+   * The config by which a call with this key is decided, with `start` filled in. Reads no row.
+   * Throws where the call would reject.
+   *
+   * @example
+   * const { rate, period } = limiter.configOf("sendMessage", { key: userId });
+   */
+  configOf<const TConfig = undefined>(
+    name: NameWith<keyof TLimits & string, TConfig>,
+    options?: KeyOptions & PlanOptions & OwnConfig<TConfig>,
+  ): ShownConfig;
+
+  /**
+   * The states of several limits in one round trip, for clients to calculate with. `value` and `used`
+   * are those of the row's own instant, `ts`. So what a client predicts is exactly what the server decides.
+   *
+   * @example
+   * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);
+   */
+  snapshots<TName extends keyof TLimits & string>(
+    items: readonly ShownItemOf<TLimits, TName, TBy>[],
+  ): Promise<RateLimitSnapshot<TName>[]>;
+}

@@ -1,0 +1,119 @@
+/** Corrects what a call has taken to what it used: by its result, or by the id that holds it. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { HoldEnd } from "../../../core/rows/marker.js";
+import type { KeyOptions } from "./call.js";
+import type { LimitFirstResult } from "./limit-first.js";
+import type { LimitConfigs } from "./names.js";
+import type { MaySayPlan } from "./plan-types.js";
+
+/** The result of `settle`. */
+export interface SettleResult {
+  /**
+   * Whether the call now costs what it has used. `false`: it costs what it did before, because the use
+   * is not known, or because the call took nothing (`repeated`, or a shadow that would have denied it).
+   */
+  settled: boolean;
+}
+
+/** How calls name a hold. */
+export interface HoldOptions extends KeyOptions {
+  /** The id of the call that took the tokens. */
+  once: string;
+}
+
+/** One of several limits that a hold is of, with a key or a config of its own. */
+export interface HeldBucket<TName extends string = string> extends KeyOptions {
+  /** The limit. */
+  name: TName;
+}
+
+/** Why there is nothing to end: how the hold has ended before, or that there is none of this id. */
+export type NotHeld = HoldEnd | "unknown";
+
+/**
+ * The result of `settle` by an id.
+ *
+ * - `settled: true`: `count` tokens were held until now, and `value` are left in the bucket.
+ * - `settled: false`: nothing changed. `reason` says how the hold has ended before. It is `"unknown"` for
+ *   an id that was never held, and for one that is forgotten (`onceFor`).
+ */
+export type SettledHold =
+  { settled: true; count: number; value: number } | { settled: false; reason: NotHeld };
+
+/** The result of `release`; see {@link SettledHold}. */
+export type ReleaseResult =
+  { released: true; count: number; value: number } | { released: false; reason: NotHeld };
+
+/** `settle` and `release`. */
+export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends string> {
+  /**
+   * Corrects the tokens of a granted call to what it really used: gives the difference back, as
+   * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
+   * as it was estimated. A second call corrects the first one. Calls at the same time take effect
+   * one after the other. In `transaction`, a rollback also undoes what the result remembers, and
+   * nothing comes back of a call that was rolled back itself. Until the commit, calls outside do not
+   * see what was charged inside. In a transaction of your own (`using`), settle a result once, and
+   * only a result of that transaction. Rejects with a `RateLimitInputError` for a result of another
+   * limiter.
+   *
+   * After a `RateLimitStoreError`, a second call charges the difference again, and gives nothing
+   * back again, because the first one may have taken effect. The result of a call that was repeated
+   * settles nothing, also where the first call holds its tokens.
+   *
+   * Of `limitFirst`, what was paid last goes back first. What was used beyond the estimate is charged
+   * to the first of its limits. Each limit gets its part by a decision of its own.
+   *
+   * @param result the result itself that `limit`, `acquire`, `limitFirst` or an item of `limitAll`
+   * got; a copy is not enough.
+   * @param actual tokens that were used: finite and at least 0. `undefined`, `null` and `NaN` say that
+   * the use is not known: the estimate stays charged, `settled` is false, and the logger is told once
+   * in a while.
+   *
+   * @example
+   * const estimated = await limiter.limit("llmTokens", { key: userId, count: 1_000 });
+   * if (estimated.ok) await limiter.settle(estimated, await runModel());
+   */
+  settle(
+    result: RateLimitResult | LimitFirstResult,
+    actual: number | null | undefined,
+  ): Promise<SettleResult>;
+  /**
+   * Settles the hold of an id, in whatever process: gives back what was not used, and charges what was
+   * used beyond it, also into debt. Of any number of calls, one settles it; the others change
+   * nothing and say how it has ended. A hold that has lapsed is over: see `then` of `hold`, and `charge`
+   * what was used after it was given back. Where nothing was used, the id is forgotten, as by
+   * `release`. Rejects with a `RateLimitConfigError` for a limit without `holds`. After a failure of the
+   * store, it is tried again for some 10 s.
+   *
+   * A hold is settled whole. Where the call took from several limits, name all that hold: with some
+   * of them, it rejects with a `RateLimitInputError`, and changes nothing.
+   *
+   * @param names the limit; of `limitAll` and `limitFirst`, the limits in their order, those with another
+   * key as `{ name, key }`.
+   * @param options the key and the id of the call, and its `config` if it had one.
+   * @param actual tokens that were used: finite and at least 0. Of `limitFirst`, of all limits together.
+   * Of `limitAll`, of each of them, or an object of counts by name. Missing or NaN, as a provider may
+   * report it, settles the hold as it was estimated.
+   *
+   * @example
+   * const hold = { key: userId, once: jobId };
+   * const { settled } = await limiter.settle("llmTokens", hold, await runModel());
+   */
+  settle(
+    names: TTokens | readonly (TTokens | HeldBucket<TTokens>)[],
+    options: HoldOptions & MaySayPlan<TLimits>,
+    actual: number | null | undefined | { readonly [TName in TTokens]?: number | null | undefined },
+  ): Promise<SettledHold>;
+
+  /**
+   * Gives all tokens of a hold back, in whatever process, for work that was not done. Its id is
+   * forgotten, so the same call can take its tokens again. See `settle`.
+   *
+   * @example
+   * await limiter.release("llmTokens", { key: userId, once: jobId });
+   */
+  release(
+    names: TTokens | readonly (TTokens | HeldBucket<TTokens>)[],
+    options: HoldOptions & MaySayPlan<TLimits>,
+  ): Promise<ReleaseResult>;
+}
