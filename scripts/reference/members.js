@@ -45,10 +45,8 @@ function placesOfMembers(reference, { name, children }) {
     return table(["To", "Methods"], lines);
   }
   const placed = owners.flatMap(({ members }) => members);
-  const links = children.flatMap((member) => {
-    const same = placed.find((one) => one.name === member.name);
-    return same === undefined ? [] : linkOf(same);
-  });
+  const names = new Set(children.map((member) => member.name));
+  const links = placed.filter((member) => names.has(member.name)).map(linkOf);
   return `It has ${links.slice(0, -1).join(", ")} and ${links.at(-1)}.`;
 }
 
