@@ -6,7 +6,7 @@ import { DAY } from "../../core/durations.js";
 import { shownConfig } from "../../core/with-calendar.js";
 import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
 import { createAcquire } from "./verbs/acquire/acquire.js";
-import { known, knownAfter, type Known } from "./answers/known.js";
+import { afterOverrides, atOnce, type WhenKnown } from "./verbs/when-known.js";
 import { CLAIM, startAutoPrune } from "./parts/auto-prune.js";
 import type { KeyOptions, PlanOptions } from "./types/call.js";
 import type { LimitConfigs } from "./types/names.js";
@@ -96,11 +96,11 @@ export function createRateLimiter<
   const heard: Telling = { ...telling, decisions, turn };
   const context = limiterContext(parts, answers, heard);
   const knowing = knownIn(parts);
-  const first = withPlans(parts, knowing);
-  const operations = operationsOf(parts, context, first);
+  const whenKnown = withPlans(parts, knowing);
+  const operations = operationsOf(parts, context, whenKnown);
   const limiter: RateLimiter<TLimits, TTransaction, TBy> = {
     ...operations,
-    ...othersOf(parts, context, { first, knowing }, operations.limitAll, usage),
+    ...othersOf(parts, context, { whenKnown, knowing }, operations.limitAll, usage),
     limits: options.limits,
     clock,
     onDecision: decisions.listen,
@@ -134,7 +134,7 @@ export function createRateLimiter<
               changed: () => inTransaction.onChange(OVERRIDES_NAME, undefined),
             });
             const of = joinedContext(parts, joined, changed, inTransaction, inside);
-            return operationsInside(parts, of, withPlans(parts, known), inside);
+            return operationsInside(parts, of, withPlans(parts, atOnce), inside);
           },
           ended: overrides?.ended,
         },
@@ -143,54 +143,54 @@ export function createRateLimiter<
       );
     },
   };
-  return withInside(limiter, { parts, context, first: knowing, decisions });
+  return withInside(limiter, { parts, context, whenKnown: knowing, decisions });
 }
 
 /** With overrides, an operation waits for their table. */
-function knownIn({ overriding }: Parts): Known {
-  if (overriding === undefined) return known;
-  return knownAfter(
+function knownIn({ overriding }: Parts): WhenKnown {
+  if (overriding === undefined) return atOnce;
+  return afterOverrides(
     () => overriding.fresh(),
     (name) => overriding.isOpen(name),
   );
 }
 
 /** With a `plan` function, an operation waits for the plan of its key. */
-function withPlans({ asked, settings }: Parts, next: Known): Known {
+function withPlans({ asked, settings }: Parts, next: WhenKnown): WhenKnown {
   return asked === undefined ? next : fillingPlans(asked, settings.plans, next);
 }
 
 /** In a transaction of the caller's own, which a failure has ended. */
-function knownWithin(parts: Parts, tx: unknown, inside: OverridesInside | undefined): Known {
+function knownWithin(parts: Parts, tx: unknown, inside: OverridesInside | undefined): WhenKnown {
   const { overriding } = parts;
-  if (overriding === undefined || inside === undefined) return withPlans(parts, known);
-  const after = knownAfter(
+  if (overriding === undefined || inside === undefined) return withPlans(parts, atOnce);
+  const after = afterOverrides(
     () => overriding.freshWithin(tx, inside),
     () => false,
   );
   return withPlans(parts, after);
 }
 
-function operationsOf({ slots }: Parts, context: Context, first: Known) {
-  const operations = createOperations(context, first);
+function operationsOf({ slots }: Parts, context: Context, whenKnown: WhenKnown) {
+  const operations = createOperations(context, whenKnown);
   return slots?.operations(operations, context) ?? operations;
 }
 
 function operationsInside(
   parts: Parts,
   context: Context,
-  first: Known,
+  whenKnown: WhenKnown,
   inside: OverridesInside | undefined,
 ) {
   const overrides = inside?.operations ?? noOverrides();
-  return { ...operationsOf(parts, context, first), overrides };
+  return { ...operationsOf(parts, context, whenKnown), overrides };
 }
 
 /** What there is only outside of transactions. */
 function othersOf(
   parts: Parts,
   context: Context,
-  { first, knowing }: { first: Known; knowing: Known },
+  { whenKnown, knowing }: { whenKnown: WhenKnown; knowing: WhenKnown },
   limitAll: ReturnType<typeof createOperations>["limitAll"],
   usage: OpenUsage,
 ) {
@@ -215,9 +215,9 @@ function othersOf(
     overriding,
   };
   return {
-    acquire: first(createAcquire(context, sleep)),
+    acquire: whenKnown(createAcquire(context, sleep)),
     list: knowing((name: string, options?: ListOptions) => list(forList, name, options)),
-    enter: first(async (name: string, options?: EnterOptions) => {
+    enter: whenKnown(async (name: string, options?: EnterOptions) => {
       if (slots === undefined) throw noSlots(name);
       return slots.enter({ ...forEnter, limiter: context }, name, options);
     }),

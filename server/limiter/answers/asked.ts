@@ -9,12 +9,13 @@ import type { ResolvedLimit } from "../limits/resolve-limit.js";
 
 /** One decision on its way to its answer. Exactly one of `done` and `failed` is called, once. */
 export interface Asked<TResult = unknown, TDecision = Decision<TResult>> {
-  readonly decision: TDecision;
+  /** Makes the decision when the rows are asked first. Every later call returns the same one. */
+  toDecision(): TDecision;
   done(result: TResult): void;
   failed(error: unknown): void;
 }
 
-/** A call of `limit`. A link may have its answer without its decision. */
+/** A call of `limit`. A link that answers it never makes its decision. */
 export interface LimitCall extends Asked<RateLimitResult, NotingDecision> {
   readonly request: LimitRequest;
   /**

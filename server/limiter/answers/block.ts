@@ -70,15 +70,15 @@ export class WaitingCall implements LimitCall {
     this.request = call.request;
     this.#call = call;
     const failed = (error: unknown) => call.failed(error);
-    this.#wait = deadline.wait<undefined, undefined>({ decision: undefined, done() {}, failed });
+    this.#wait = deadline.wait<undefined, undefined>({ toDecision() {}, done() {}, failed });
   }
 
   get expired(): boolean {
     return this.#wait.expired;
   }
 
-  get decision(): LimitCall["decision"] {
-    return this.#call.decision;
+  toDecision(): ReturnType<LimitCall["toDecision"]> {
+    return this.#call.toDecision();
   }
 
   done(result: RateLimitResult): void {
@@ -138,7 +138,7 @@ class Blocks {
     const take = new BlockTake(limit, waiting, size, sizeAt, this.parts.clock);
     const sent = { at: lease.instant(), stops: lease.stops, calls: calls.length };
     this.parts.ask({
-      decision: take,
+      toDecision: () => take,
       done: (result) => {
         const taken = result as BlockTaken;
         if (taken.size > 0) return this.begin(lease, limit, taken, sent);
@@ -174,7 +174,7 @@ class Blocks {
     const { request } = call;
     this.next({
       request,
-      decision: call.decision,
+      toDecision: () => call.toDecision(),
       done(result) {
         lease.saw(rowAfter(result, request.limit.part, lease.now()));
         call.done(result);

@@ -26,7 +26,7 @@ export class Waiting<TDecision = unknown, TResult = never> implements Call {
     readonly expiresAt: number,
     private readonly deadline: Deadline,
   ) {
-    this.decision = call.decision;
+    this.decision = call.toDecision();
   }
 
   /** Only the first `resolve` or `reject` counts. */
@@ -173,7 +173,7 @@ export function withinDeadline<TResult>(
   work: (call: Call) => Promise<TResult>,
 ): Promise<TResult> {
   return new Promise((done, failed) => {
-    const waiting = deadline.wait<undefined, TResult>({ decision: undefined, done, failed });
+    const waiting = deadline.wait<undefined, TResult>({ toDecision() {}, done, failed });
     work(waiting).then(
       (result) => waiting.resolve(result),
       (error: unknown) => waiting.reject(error),

@@ -9,11 +9,12 @@ import type { Apply, Ask, Asked } from "./asked.js";
 
 export function overriddenOne(next: Ask): Ask {
   return (call) => {
-    const { decision } = call;
+    const decision = call.toDecision();
     if (!hasFixed(decision)) return next(call);
     if (isAllFixed(decision)) return answerHere(call);
+    const others = onOthers(decision);
     next({
-      decision: onOthers(decision),
+      toDecision: () => others,
       done: (result) => call.done(result),
       failed: (error) => call.failed(error),
     });
@@ -32,7 +33,7 @@ export function overridden(next: Apply): Apply {
 function answerHere(call: Asked): void {
   let result;
   try {
-    result = decideHere(call.decision);
+    result = decideHere(call.toDecision());
   } catch (error) {
     return call.failed(error);
   }

@@ -103,13 +103,14 @@ export class RememberedDenials {
 
   /** The call, whose denial is then remembered. */
   noting(call: LimitCall): Asked<RateLimitResult> {
-    const { request, decision } = call;
+    const { request } = call;
+    const decision = call.toDecision();
     const { limit } = request;
     const since = monotonic();
     const bucket = this.ask(limit);
     const { changes } = bucket;
     return {
-      decision,
+      toDecision: () => decision,
       done: (result) => {
         if (!result.ok && changes === bucket.changes) {
           const { rows, left: states = [], now = 0, holding = [] } = decision;

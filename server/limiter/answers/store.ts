@@ -23,7 +23,7 @@ export function oneByList(apply: Apply): Ask {
   return (call) => {
     const failed = (error: unknown) => call.failed(error);
     const done = (result: unknown) => call.done(result);
-    apply([call.decision]).then(only(done, failed), failed);
+    apply([call.toDecision()]).then(only(done, failed), failed);
   };
 }
 

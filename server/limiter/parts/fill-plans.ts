@@ -2,7 +2,7 @@
  * Says the plan of a call that does not say it, by the `plan` function of the limiter: a link before the
  * operations, which then see the plan among their options. A call that says its plan asks nothing.
  */
-import type { Known } from "../answers/known.js";
+import type { WhenKnown } from "../verbs/when-known.js";
 import type { AskedPlans } from "../limits/plans/asked-plans.js";
 import type { PlanTable } from "../limits/plans/plan-table.js";
 
@@ -17,7 +17,7 @@ interface Item {
 type Later<TValue> = TValue | Promise<TValue>;
 
 /** @param next the link that comes after this one. */
-export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: Known): Known {
+export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: WhenKnown): WhenKnown {
   return (operation, paidBy) => {
     const then = next(operation, paidBy);
     return (...args) => {

@@ -4,7 +4,7 @@
  * and another copy of the package finds it.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type { Known } from "../answers/known.js";
+import type { WhenKnown } from "../verbs/when-known.js";
 import type { Context } from "../context/context.js";
 import type { Decisions } from "../context/decisions.js";
 import type { Parts } from "./limiter-parts.js";
@@ -14,8 +14,8 @@ const INSIDE = Symbol.for("trpc-rate-limit.inside");
 export interface Inside {
   readonly parts: Parts;
   readonly context: Context;
-  /** The first link of each operation. */
-  readonly first: Known;
+  /** Wraps each operation. */
+  readonly whenKnown: WhenKnown;
   readonly decisions: Decisions;
 }
 

@@ -18,7 +18,7 @@ export type Operator = ReturnType<typeof createOperator>;
 
 /** @throws RateLimitConfigError for what `createRateLimiter` has not made. */
 export function createOperator(limiter: object) {
-  const { parts, context, first, decisions } = insideOf(limiter);
+  const { parts, context, whenKnown, decisions } = insideOf(limiter);
   const { settings, overriding, changes } = parts;
   const { configs, slotConfigs, plans, clock, rememberDenials } = settings;
   const isHashed = settings.hashKey !== undefined;
@@ -41,14 +41,14 @@ export function createOperator(limiter: object) {
     decisions: UNHEARD,
     turn: undefined,
   };
-  const ofTokens = createOperations(own, first);
+  const ofTokens = createOperations(own, whenKnown);
   return {
     operations: slots?.operations(ofTokens, own) ?? ofTokens,
     overrides: overriding?.operationsBy(resolveOwn) ?? noOverrides(),
     hasOverrides: overriding !== undefined,
     context: own,
     store: settings.store,
-    first,
+    whenKnown,
     resolve,
     clock,
     configs,

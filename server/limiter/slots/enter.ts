@@ -70,7 +70,9 @@ export async function enter(
   let tokens: LimitAllResult = { ok: true, results: [] };
   if (items.length === 0) {
     const decision = new ClaimDecision(slot, environment.clock);
-    entered = await new Promise<Entered>((done, failed) => limiter.ask({ decision, done, failed }));
+    entered = await new Promise<Entered>((done, failed) =>
+      limiter.ask({ toDecision: () => decision, done, failed }),
+    );
   } else {
     const requests = requestsOf(limiter, items);
     const claim = slotAndTokens(slot, claimAll(requests, environment));

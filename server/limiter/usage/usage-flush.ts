@@ -144,8 +144,9 @@ export class UsageFlush {
       for (const addition of additionsOfSpan) {
         const { key, shard, count } = addition;
         const ended = () => --left === 0 && done(first);
+        const decision = decisionOf(rowOf(key, shard), count);
         this.parts.ask({
-          decision: decisionOf(rowOf(key, shard), count),
+          toDecision: () => decision,
           done: ended,
           failed: (error) => {
             first ??= error ?? new Error("the rate limit store failed");

@@ -94,8 +94,7 @@ export class SingleCall implements LimitCall {
     private of?: Memory,
   ) {}
 
-  /** Made only if the rows are asked. */
-  get decision(): Decided & LimitCall["decision"] {
+  toDecision(): Decided & ReturnType<LimitCall["toDecision"]> {
     if (this.made !== undefined) return this.made;
     const decision = new LimitDecision(this.request, this.context.environment);
     this.of = decision;
@@ -105,7 +104,12 @@ export class SingleCall implements LimitCall {
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
     const { now, isChange, holding } = this.made!;
-    if (holding !== undefined && holding.length > 0) return this.reclaim(decided, holding);
+    if (holding !== undefined && holding.length > 0) this.reclaim(decided, holding);
+    else this.decided(decided, now, isChange);
+  }
+
+  /** No lapsed hold can change the answer any more. */
+  private decided(decided: RateLimitResult, now: number, isChange: boolean): void {
     const of = this.of!;
     const { denials } = this.context;
     const { limit: resolved } = of;
@@ -130,8 +134,7 @@ export class SingleCall implements LimitCall {
     }
     decideAgain(context, claim, { answer, decision: made }, (of) => of).then(
       ({ answer: last, decision: { now, isChange } }) => {
-        this.made = { ...made, now, isChange, holding: undefined };
-        this.done(last);
+        this.decided(last, now, isChange);
       },
       (error: unknown) => this.failed(error),
     );

@@ -1,6 +1,6 @@
 /** The operations of a limiter, on anything that executes decisions: a store, or a transaction. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { Known } from "../answers/known.js";
+import type { WhenKnown } from "./when-known.js";
 import type { ChargeOptions } from "../types/charge.js";
 import type { KeyOptions } from "../types/call.js";
 import type { LimitAllItem, LimitAllOptions } from "../types/limit-all.js";
@@ -18,7 +18,7 @@ import { limitAll } from "./limit-all.js";
 import { limitFirst } from "./limit-first.js";
 import type { CreditOptions } from "../types/credit.js";
 import type { LimitFirstItem, LimitFirstOptions, LimitFirstResult } from "../types/limit-first.js";
-import type { HoldOptions } from "../types/settle.js";
+import type { HoldOptions, SettledHold, SettleResult } from "../types/settle.js";
 import { type HeldNames, releaseHold, settleHold } from "../holds/settle-hold.js";
 import { observe } from "./observe.js";
 import { getValue, snapshots } from "./read.js";
@@ -27,49 +27,55 @@ import { reset } from "./reset.js";
 import type { Usage, UsageByName } from "../holds/reported-use.js";
 import { settle } from "./settle.js";
 
-type SettleArgs =
-  | [result: RateLimitResult | LimitFirstResult, actual: Usage]
-  | [names: HeldNames, options: HoldOptions, actual: Usage | UsageByName];
+type ByResult = [result: RateLimitResult | LimitFirstResult, actual: Usage];
+type ById = [names: HeldNames, options: HoldOptions, actual: Usage | UsageByName];
 
-function isOfHold(args: SettleArgs): args is Extract<SettleArgs, { length: 3 }> {
+/** A hold is named by its limits and its id, and all else by the result of its call. */
+function isById(args: ByResult | ById): args is ById {
   const [first, second] = args;
   return (typeof first === "string" || Array.isArray(first)) && typeof second === "object";
 }
 
-/** @param known the first link, which some limiters do not have. */
-export function createOperations(context: Context, known: Known) {
+/** `settle` is one method for both. What comes back is as what was named. */
+interface Settle {
+  (...args: ByResult): Promise<SettleResult>;
+  (...args: ById): Promise<SettledHold>;
+}
+
+/** @param whenKnown wraps each operation. */
+export function createOperations(context: Context, whenKnown: WhenKnown) {
   return {
-    limit: known((name: string, options?: LimitOptions) => limit(context, name, options)),
-    check: known((name: string, options?: LimitOptions) => check(context, name, options)),
-    limitAll: known((items: readonly LimitAllItem[], options?: LimitAllOptions) =>
+    limit: whenKnown((name: string, options?: LimitOptions) => limit(context, name, options)),
+    check: whenKnown((name: string, options?: LimitOptions) => check(context, name, options)),
+    limitAll: whenKnown((items: readonly LimitAllItem[], options?: LimitAllOptions) =>
       limitAll(context, items, options),
     ),
-    charge: known((name: string, options?: ChargeOptions) => charge(context, name, options)),
-    limitFirst: known(
+    charge: whenKnown((name: string, options?: ChargeOptions) => charge(context, name, options)),
+    limitFirst: whenKnown(
       (items: readonly (string | LimitFirstItem)[], options?: LimitFirstOptions) =>
         limitFirst(context, items, options),
       "first",
     ),
-    credit: known((name: string, options: CreditOptions) => credit(context, name, options)),
-    settle: known((...args: SettleArgs) => {
-      const settled = isOfHold(args) ? settleHold(context, ...args) : settle(context, ...args);
-      return settled as Promise<never>;
-    }),
-    release: known((names: HeldNames, options: HoldOptions) =>
+    credit: whenKnown((name: string, options: CreditOptions) => credit(context, name, options)),
+    settle: whenKnown((...args: ByResult | ById): Promise<SettleResult | SettledHold> =>
+      isById(args) ? settleHold(context, ...args) : settle(context, ...args),
+    ) as Settle,
+    release: whenKnown((names: HeldNames, options: HoldOptions) =>
       releaseHold(context, names, options),
     ),
-    refund: known((name: string | LimitFirstResult, options?: RefundOptions) =>
+    refund: whenKnown((name: string | LimitFirstResult, options?: RefundOptions) =>
       isPayment(name) ? refundPayment(context, name, options) : refund(context, name, options),
     ),
-    reset: known((name: string, options?: KeyOptions) => reset(context, name, options)),
+    reset: whenKnown((name: string, options?: KeyOptions) => reset(context, name, options)),
     planChanged: (key: string): void => planChanged(context, key),
-    observe: known((name: string, options: ObserveOptions) => observe(context, name, options)),
-    getValue: known((name: string, options?: ValueOptions) =>
+    observe: whenKnown((name: string, options: ObserveOptions) => observe(context, name, options)),
+    getValue: whenKnown((name: string, options?: ValueOptions) =>
       getValue(context, name, options as KeyOptions | undefined),
     ),
     // The names are those of the items, which the compiler cannot follow through their plans.
-    snapshots: known(<TName extends string>(items: readonly (KeyOptions & { name: string })[]) =>
-      snapshots(context, items as readonly (KeyOptions & { name: TName })[]),
+    snapshots: whenKnown(
+      <TName extends string>(items: readonly (KeyOptions & { name: string })[]) =>
+        snapshots(context, items as readonly (KeyOptions & { name: TName })[]),
     ),
   };
 }

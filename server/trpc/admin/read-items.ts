@@ -35,7 +35,7 @@ export async function readItem(
     const [item] = await readSlotItems({ clock, executor: context }, name, [key ?? ""], slots);
     return { ...slotItem(item!, slots), ...(plan !== undefined && { plan }) };
   }
-  return operator.first(async (of: string) => {
+  return operator.whenKnown(async (of: string) => {
     const limit = operator.resolve(of, { ...keyOption(key), plan });
     const [item] = await readItems({ executor: context }, [limit]);
     return withWait(operator, name, item!);

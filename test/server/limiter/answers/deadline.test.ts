@@ -14,7 +14,7 @@ function start(timeout = 100) {
   const answers: string[] = [];
   const wait = (name: string): Waiting<string, string> =>
     deadline.wait({
-      decision: name,
+      toDecision: () => name,
       done: (result: string) => answers.push(`${name} ${result}`),
       failed: (error) => answers.push(`${name} ${(error as Error).message}`),
     });

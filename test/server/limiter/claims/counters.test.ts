@@ -101,7 +101,8 @@ describe("usage in a decision", () => {
       every: 60_000,
       waitUntil() {},
       logger: { error() {}, warn() {} },
-      ask({ decision, done }) {
+      ask({ toDecision, done }) {
+        const decision = toDecision();
         const { writes } = decision.decide([null]);
         asked.push([decision.rows[0]!.key, writes![0]!.used]);
         done(undefined);

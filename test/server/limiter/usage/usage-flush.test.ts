@@ -222,8 +222,9 @@ describe("while the store is down", () => {
       every: 5000,
       waitUntil: undefined,
       logger,
-      ask({ decision, done, failed }) {
+      ask({ toDecision, done, failed }) {
         if (isDown) return failed(new Error("down"));
+        const decision = toDecision();
         const [row] = decision.rows;
         const { writes } = decision.decide([null]);
         asked.push(`${row!.key.split("|")[0]} ${writes![0]!.used}`);

@@ -1,29 +1,29 @@
 /**
- * The first link: an operation waits until the table of overrides is known, because that says what the
- * names of its limits stand for.
+ * When an operation begins: once the overrides are known that say what the names of its limits stand for.
+ * It wraps the whole operation, and is no link of the chains in `answers`.
  */
-import { isOutage } from "./when-store-fails.js";
+import { isOutage } from "../answers/when-store-fails.js";
 
 /**
  * @param paidBy whether the call needs all of the limits that it names, or the first of them that has
  * the tokens. @default "all"
  */
-export type Known = <TArgs extends unknown[], TResult>(
+export type WhenKnown = <TArgs extends unknown[], TResult>(
   operation: (...args: TArgs) => Promise<TResult>,
   paidBy?: "all" | "first",
 ) => (...args: TArgs) => Promise<TResult>;
 
 /** For a limiter without overrides, and for a transaction, which goes by what is known. */
-export const known: Known = (operation) => operation;
+export const atOnce: WhenKnown = (operation) => operation;
 
 /**
  * @param fresh what a call has to wait for; `undefined` for nothing.
  * @param isOpen whether a limit lets its calls through when the store fails.
  */
-export function knownAfter(
+export function afterOverrides(
   fresh: () => Promise<void> | undefined,
   isOpen: (name: string) => boolean,
-): Known {
+): WhenKnown {
   return (operation, paidBy = "all") =>
     (...args) => {
       const waiting = fresh();
