@@ -14,8 +14,8 @@ export const TRPC = ["server", "client", "react-query", "tanstack-react-query", 
  * refuse to install. These versions have been run.
  */
 export const TRIED: Readonly<Record<string, string>> = {
-  "@prisma/client": ">=5.18.0 <8.0.0",
-  "drizzle-orm": ">=0.29.0 <2.0.0",
+  "@prisma/client": ">=6.0.0 <8.0.0",
+  "drizzle-orm": ">=0.38.0 <2.0.0",
 };
 
 /** @param peers the ranges of this package's peers. */

@@ -1,5 +1,5 @@
 /**
- * Connects through the client that the application has generated with Prisma 5 or 6, by Prisma's own
+ * Connects through the client that the application has generated with Prisma 6, by Prisma's own
  * engine. Such an application has no driver. Prisma 7 always has one, in its adapter.
  */
 import { dirname, join, resolve } from "node:path";

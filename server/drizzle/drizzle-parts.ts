@@ -48,7 +48,7 @@ const DIALECTS = new Map<string, DialectName>([
 const OTHER_DATABASES = new Set(["SingleStoreDialect", "GelDialect", "MsSqlDialect"]);
 
 /** Those that the tests run. */
-const KNOWN_VERSIONS = "0.36.4 to 0.45, and 1.0 from its betas on";
+const KNOWN_VERSIONS = "0.38 to 0.45, and 1.0 from its betas on";
 
 /** Sessions that a store cannot use at all, and what to use instead. */
 const REFUSED: Record<string, string> = {

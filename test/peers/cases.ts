@@ -78,13 +78,13 @@ export const CASES: Case[] = [
     ],
     isDaily: true,
   },
-  ...["0.26.0", "0.27.6", "0.28.0", "0.29.9"].map((version) => ({
+  ...["0.28.0", "0.29.9"].map((version) => ({
     title: `Kysely ${version}`,
     program: "kysely",
     packages: [NODE, ...PG, `kysely@${version}`],
     database: "postgresql" as const,
   })),
-  ...["0.29.0", "0.45.4"].map((version) => ({
+  ...["0.38.0", "0.45.4"].map((version) => ({
     title: `Drizzle ${version}`,
     program: "drizzle",
     packages: [NODE, `drizzle-orm@${version}`, "postgres@3.4.9"],
@@ -102,7 +102,7 @@ export const CASES: Case[] = [
     database: "postgresql" as const,
     generates: true,
   })),
-  ...["3.12.0", "4.13.19"].map((version) => ({
+  ...["4.0.0", "4.13.19"].map((version) => ({
     title: `Hono ${version}`,
     program: "hono",
     packages: [`hono@${version}`],

@@ -88,7 +88,7 @@ export const OLDEST: Case[] = [
   },
   {
     name: "drizzle",
-    packages: [...NODE, "drizzle-orm@0.36.4", "postgres"],
+    packages: [...NODE, "drizzle-orm@0.38.0", "postgres"],
     database: "postgresql",
   },
   {
