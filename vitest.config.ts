@@ -26,7 +26,7 @@ const outages = [
 const histories = [
   "test/histories/{history,holds,leases,processes,time-zones}.test.ts",
   "test/{core,client,scenarios,server}/**/*.processes.test.ts",
-  "test/server/limiter/answers/block.accuracy.test.ts",
+  "test/server/limiter/answers/leased.accuracy.test.ts",
   "test/simulation/**/*.test.ts",
 ];
 /** The tests below `folder`. */

@@ -79,11 +79,11 @@ function tableOf(steps: readonly Step[], results: readonly Results[]): string[] 
 
 /** Where to look when all of it takes too long. */
 function slowestOf(results: readonly Results[]): string[] {
-  const files = results.flatMap(({ step, files }) =>
+  const timed = results.flatMap(({ step, files }) =>
     Object.entries(files).map(([name, seconds]) => ({ step, name, seconds })),
   );
-  if (files.length === 0) return [];
-  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  if (timed.length === 0) return [];
+  const slowest = timed.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
   const lines = slowest.map(
     ({ step, name, seconds }) => `${String(seconds).padStart(5)} s  ${step}: ${name}`,
   );

@@ -4,7 +4,7 @@ import { keyOption } from "../../core/key-option.js";
 import { planOption, plansOf, validatePlan } from "../limiter/parts/plan-of-request.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import { unheld, validateTerms } from "../limiter/types/hold-terms.js";
-import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
+import { keyOfAnswer } from "../limiter/types/key-answer.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import { requireLimit } from "../limiter/types/named-limits.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
@@ -231,11 +231,10 @@ async function valueOf<TValue>(
 }
 
 function keyOf(answer: unknown, name: string): string | undefined {
-  if (answer === SHARED_BUCKET) return undefined;
-  if (typeof answer === "string") return answer;
-  throw new RateLimitInputError(
-    "key",
-    `limitModel() needs a key for ${describe(name)}, got ${describe(answer)}: give it the user's id, or ` +
-      "SHARED_BUCKET for the bucket that all callers share",
-  );
+  return keyOfAnswer(answer, () => {
+    const problem =
+      `limitModel() needs a key for ${describe(name)}, got ${describe(answer)}: give it the user's id, ` +
+      "or SHARED_BUCKET for the bucket that all callers share";
+    return new RateLimitInputError("key", problem);
+  });
 }

@@ -15,7 +15,7 @@ import { rateLimitResponse } from "../http/rate-limit-response.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import { chargedNames, slotsAmong } from "../limiter/types/named-limits.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
-import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
+import { keyOfAnswer } from "../limiter/types/key-answer.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 import type {
@@ -165,12 +165,12 @@ function refuseSlots(slots: string | undefined): void {
 }
 
 function keyOf(answer: unknown, name: string): string | undefined {
-  if (answer === SHARED_BUCKET) return undefined;
-  if (typeof answer === "string") return answer;
-  const problem =
-    answer === null
-      ? "no key for this caller"
-      : `no key: its function returned ${describe(answer)}; return the key, null to refuse the ` +
-        "request, or SHARED_BUCKET for the bucket that all callers share";
-  throw new RateLimitInputError("key", `rate limit ${describe(name)} has ${problem}`);
+  return keyOfAnswer(answer, () => {
+    const problem =
+      answer === null
+        ? "no key for this caller"
+        : `no key: its function returned ${describe(answer)}; return the key, null to refuse the ` +
+          "request, or SHARED_BUCKET for the bucket that all callers share";
+    return new RateLimitInputError("key", `rate limit ${describe(name)} has ${problem}`);
+  });
 }

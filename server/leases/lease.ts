@@ -59,7 +59,7 @@ export class Lease<TCall = unknown> {
   }
 
   /** Tokens of its living blocks. */
-  held(): number {
+  tokens(): number {
     let held = 0;
     for (const block of this.blocks) if (block.isLiving()) held += block.remaining;
     return held;

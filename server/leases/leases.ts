@@ -33,8 +33,8 @@ export class Leases<TCall = unknown> {
   }
 
   /** Tokens that this process holds of a limit, beside its row. */
-  held({ rows, lease: terms }: Limit): number {
-    return this.known(rows[0], terms)?.held() ?? 0;
+  inBlocks({ rows, lease: terms }: Limit): number {
+    return this.known(rows[0], terms)?.tokens() ?? 0;
   }
 
   /** Whether a call for that many tokens can be served from memory. */

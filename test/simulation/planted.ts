@@ -90,27 +90,27 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a result forgets what was given back of it",
-    file: "limiter/settle.ts",
+    file: "limiter/verbs/settle.ts",
     from: "receipt.countIn(scope)",
     to: "receipt.countIn(scope) + 1",
   },
   {
     defect: "an aborted wait keeps its tokens",
-    file: "limiter/acquire-line.ts",
+    file: "limiter/verbs/acquire/acquire-line.ts",
     from: "giveBack(this.context, receipt, count)",
     to: "Promise.resolve(undefined)",
     ...LINE_ALONE,
   },
   {
     defect: "each caller of a line reserves for itself",
-    file: "limiter/acquire-line.ts",
+    file: "limiter/verbs/acquire/acquire-line.ts",
     from: "if (this.#isFailing || request",
     to: "if (true || request",
     ...LINE_ALONE,
   },
   {
     defect: "the turn of a caller who has left is nobody's",
-    file: "limiter/acquire-line.ts",
+    file: "limiter/verbs/acquire/acquire-line.ts",
     from: "free.waiter = isTaken ? next : leaving;",
     to: "free.waiter = leaving;",
     ...LINE_ALONE,
@@ -200,20 +200,20 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "rows are deleted that are full for one of the plans only",
-    file: "limiter/prune.ts",
+    file: "limiter/parts/prune.ts",
     from: "plans.bucketsOf(name) ?? [own]",
     to: "[own]",
     ...CLOCKS_ALONE,
   },
   {
     defect: "a page of a list begins one key too late",
-    file: "limiter/list.ts",
+    file: "limiter/list/list.ts",
     from: "cursorOf(shown.at(-1)!)",
     to: "cursorOf(keys.at(-1)!)",
   },
   {
     defect: "forget stops after the first name",
-    file: "limiter/forget.ts",
+    file: "limiter/verbs/forget.ts",
     from: "    deleted += ofName;",
     to: "    return ofName;",
   },
@@ -225,7 +225,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "an id is charged twice",
-    file: "limiter/once.ts",
+    file: "limiter/claims/once.ts",
     from: "      draft.write(marker.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));\n",
     to: "",
   },
@@ -350,7 +350,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "pages do not end the holds that have lapsed",
-    file: "limiter/read.ts",
+    file: "limiter/verbs/read.ts",
     from: "if (due.length === 0) return reads;",
     to: "if (due.length >= 0) return reads;",
     ...PAGES_ALONE,
@@ -371,7 +371,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "what a block has left when it lapses goes back into the row",
-    file: "limiter/answers/block.ts",
+    file: "limiter/answers/leased.ts",
     from: "    const block = lease.take(count);\n",
     to: `for (const old of lease.blocks) {
         const left = old.remaining;
@@ -409,7 +409,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a draft forgets to note what it has read",
-    file: "limiter/draft.ts",
+    file: "limiter/claims/draft.ts",
     from: "return next === undefined && this.#read[at] ? was : next;",
     to: "return next;",
     callers: "rivals",
@@ -438,7 +438,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a hold is released twice",
-    file: "limiter/holds/end-hold.ts",
+    file: "limiter/claims/end-hold.ts",
     from: "  draft.write(marker.hold!, null);\n",
     to: "",
     ...HOLDS_ALONE,
@@ -453,12 +453,12 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a repeat of a call ends the hold of the first one",
-    file: "limiter/receipt.ts",
+    file: "limiter/claims/receipt.ts",
     from: "of.isHeld && this.isTaken;",
     to: "of.isHeld;",
     also: [
       {
-        file: "limiter/receipt.ts",
+        file: "limiter/claims/receipt.ts",
         from: "marker: marker!, at: now }",
         to: "marker: marker!, at: this.isTaken ? now : undefined }",
       },
@@ -467,7 +467,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a settle after a release gives back again",
-    file: "limiter/holds/end-hold.ts",
+    file: "limiter/claims/end-hold.ts",
     from: "  if (state === null) return { ok: false, reason: reasonOf(mark, marker, now) };\n",
     to: `  if (state === null) {
     const reason = reasonOf(mark, marker, now);

@@ -6,7 +6,7 @@
 import type { OutageLog } from "../../report/logger.js";
 import type { RateLimitStore, RowId } from "../../store/store.js";
 import type { Answers } from "./asked.js";
-import { type BlockParts, fromBlocks } from "./block.js";
+import { type BlockParts, fromBlocks } from "./leased.js";
 import { noted } from "./changes.js";
 import { inTime, oneInTime } from "./deadline.js";
 import { overridden, overriddenOne } from "./overridden.js";

@@ -49,7 +49,7 @@ function isAllFixed({ rows }: Decision<unknown>): boolean {
 }
 
 function decideHere<TResult>(decision: Decision<TResult>): TResult {
-  return decision.decide(decision.rows.map((row) => (row as FixedRow).held)).result;
+  return decision.decide(decision.rows.map((row) => (row as FixedRow).fixed)).result;
 }
 
 /** The decision without its fixed rows. */
@@ -61,7 +61,7 @@ function onOthers<TResult>(decision: Decision<TResult>): Decision<TResult> {
     ...(readOnly !== undefined && { readOnly }),
     decide(states): Outcome<TResult> {
       let index = 0;
-      const all = rows.map((row) => (isFixed(row) ? row.held : (states[index++] ?? null)));
+      const all = rows.map((row) => (isFixed(row) ? row.fixed : (states[index++] ?? null)));
       const { result, writes } = decision.decide(all);
       return { result, writes: writes?.filter((_, i) => !isFixed(rows[i]!)) };
     },

@@ -61,14 +61,14 @@ export function rowsOfHold(limit: ResolvedLimit, { hold, countedAt }: Marker): r
   if (hold === undefined) return [];
   // Calls for one token have a counter of their own.
   const counters = [ONE, SEVERAL].flatMap((usage) => usageRows(limit, countedAt!, usage));
-  return [hold, limit.held![1], limit.heldCount!, ...counters];
+  return [hold, limit.holdRows![1], limit.holdCount!, ...counters];
 }
 
 /** All rows that the end of a hold needs. */
 export function rowsToEnd({ limit, marker }: HeldLimit): readonly RowId[] {
   const { row, hold, countedAt } = marker;
   const counters = usageRows(limit, countedAt!, OF_END);
-  return [limit.rows[0], row, hold!, limit.held![1], limit.heldCount!, ...counters];
+  return [limit.rows[0], row, hold!, limit.holdRows![1], limit.holdCount!, ...counters];
 }
 
 const ONE: Partial<Usage> = { granted: 1, taken: 1, givenBack: 1 };
@@ -103,16 +103,16 @@ function writeHold(
   of: Pick<Hold, "made" | "isShare">,
   now: number,
 ): void {
-  const sum = limit.held![1];
+  const sum = limit.holdRows![1];
   // Two items of one call may be for the same bucket.
   const earlier = draft.read(row!);
   const hold: Hold = { count, atLapse, until: now + ms, ...of };
   const all = earlier === null ? hold : { ...hold, count: count + holdOf(earlier).count };
-  const counted = holdsIn(draft.read(limit.heldCount!));
+  const counted = holdsIn(draft.read(limit.holdCount!));
   if (earlier === null && counted >= MOST_HOLDS) throw tooMany(limit);
   draft.write(row!, holdState(all));
   draft.write(sum, withHold(draft.read(sum), hold));
-  if (earlier === null) draft.write(limit.heldCount!, holdCount(counted + 1));
+  if (earlier === null) draft.write(limit.holdCount!, holdCount(counted + 1));
   usageWrites(draft, limit, countedAt!, { granted: 1, taken: count });
 }
 
@@ -122,7 +122,7 @@ export function endHold(
   ending: Ending,
   now: number,
 ): EndedHold {
-  const { part, held, heldCount } = limit;
+  const { part, holdRows, holdCount: countRow } = limit;
   const row = limit.rows[0];
   const mark = draft.read(marker.row);
   const state = draft.read(marker.hold!);
@@ -141,9 +141,9 @@ export function endHold(
   if (back < 0) chargeMore(draft, limit, -back, now);
   usageWrites(draft, limit, marker.countedAt!, back > 0 ? { givenBack: back } : { taken: -back });
   draft.write(marker.hold!, null);
-  const sum = held![1];
-  const left = holdsIn(draft.read(heldCount!)) - 1;
-  draft.write(heldCount!, holdCount(left));
+  const sum = holdRows![1];
+  const left = holdsIn(draft.read(countRow!)) - 1;
+  draft.write(countRow!, holdCount(left));
   draft.write(sum, left > 0 ? withoutHold(draft.read(sum), hold.count) : null);
   if (mark !== null) draft.write(marker.row, endedMarker(mark, end));
   const { value } = heldAt(draft.read(row), part, now);

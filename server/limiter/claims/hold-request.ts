@@ -18,12 +18,12 @@ export interface HoldRequest extends HoldTerms {
  */
 export function validateHold(
   terms: HoldTerms,
-  { name, held }: Pick<ResolvedLimit, "name" | "held">,
+  { name, holdRows }: Pick<ResolvedLimit, "name" | "holdRows">,
   marker: Marker | undefined,
   count: number,
 ): void {
   validateTerms(terms);
-  if (held === undefined) throw unheld(name, terms);
+  if (holdRows === undefined) throw unheld(name, terms);
   if (marker === undefined) {
     const message = "hold needs once: the id by which any process settles the hold";
     throw new RateLimitConfigError("hold", terms, { message });

@@ -49,7 +49,7 @@ export function createMarkers(
         id,
       );
     }
-    const mayHold = limit.held !== undefined && action === "take";
+    const mayHold = limit.holdRows !== undefined && action === "take";
     const hold = mayHold ? rowId(sideName(HOLDS, name), key, 0) : undefined;
     const countedAt = hold && limit.usage ? clock() : 0;
     return { row: markerRow(name, key, onceFor, action), onceFor, hold, countedAt };

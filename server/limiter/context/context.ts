@@ -9,7 +9,7 @@ import type { Leases } from "../../leases/leases.js";
 import type { RateLimitStore, RowId } from "../../store/store.js";
 import type { Line } from "./line.js";
 import type { Answers } from "../answers/asked.js";
-import type { WaitingCall } from "../answers/block.js";
+import type { WaitingCall } from "../answers/leased.js";
 import type { RememberedDenials } from "../answers/remembered-denials.js";
 import type { KeyOptions, PlanOptions } from "../types/call.js";
 import type { SharedHolds } from "./shared-holds.js";

@@ -23,7 +23,7 @@ export async function endLapsedHolds(context: Context, due: HoldingLimit): Promi
   const { shared } = context;
   if (shared === undefined) return endAllLapsed(context, due);
   const { ending } = shared;
-  const id = rowKey(due.limit.held![1]);
+  const id = rowKey(due.limit.holdRows![1]);
   const running = ending.get(id);
   if (running !== undefined) return running;
   const started = endAllLapsed(context, due).finally(() => ending.delete(id));
@@ -71,13 +71,13 @@ class LapseClaim implements Claim<Row | null> {
   ) {
     const { limit } = due;
     const held = lapsed.flatMap(({ marker }) => rowsToEnd({ limit, marker }));
-    this.rows = [limit.held![1], limit.heldCount!, ...held];
+    this.rows = [limit.holdRows![1], limit.holdCount!, ...held];
   }
 
   attempt(...[draft, now]: Parameters<Claim<unknown>["attempt"]>): Row | null {
     const { found, lapsed } = this;
     const { limit, sum: then } = this.due;
-    const [row, count] = [limit.held![1], limit.heldCount!];
+    const [row, count] = [limit.holdRows![1], limit.holdCount!];
     const sum = draft.read(row);
     const isSame = sum?.used === then.used && sum.ts === then.ts;
     const areAll = found.length === holdsIn(draft.read(count));

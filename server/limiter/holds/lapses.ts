@@ -29,7 +29,7 @@ export function lapsesAhead(
   const { shared } = context;
   if (shared === undefined) return findLapses(context, limit);
   const { ahead } = shared;
-  const id = rowKey(limit.held![1]);
+  const id = rowKey(limit.holdRows![1]);
   const known = ahead.get(id);
   if (known?.sum.used === sum.used && known.sum.ts === sum.ts) return known.lapses;
   const lapses = findLapses(context, limit);

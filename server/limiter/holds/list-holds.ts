@@ -20,7 +20,7 @@ export async function listHolds(
 ): Promise<OpenHold[]> {
   rejectUnknownOptions(options, KEY_OPTIONS, "holds()");
   const limit = beneathAnswer(context.resolve(name, options, false));
-  if (limit.held === undefined) throw unheld(name, options);
+  if (limit.holdRows === undefined) throw unheld(name, options);
   if (store.list === undefined) throw unsupported(store, "list");
   const found = await findHolds(context, limit, MOST_HOLDS);
   return found.map(({ hold: { count, atLapse, until }, id }) => ({

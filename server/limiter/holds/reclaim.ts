@@ -31,7 +31,7 @@ export class ReclaimingClaim<TAnswer> implements Claim<TAnswer> {
     readonly limits: readonly ResolvedLimit[],
     readonly isDenied: (answer: TAnswer) => boolean,
   ) {
-    this.rows = [...claim.rows, ...limits.flatMap(({ held }) => held ?? [])];
+    this.rows = [...claim.rows, ...limits.flatMap(({ holdRows }) => holdRows ?? [])];
     this.isShadow = claim.isShadow;
   }
 
@@ -48,7 +48,9 @@ export function reclaimable(
   claim: Claim<RateLimitResult>,
   limit: ResolvedLimit,
 ): Claim<RateLimitResult> {
-  return limit.held === undefined ? claim : new ReclaimingClaim(claim, [limit], ({ ok }) => !ok);
+  return limit.holdRows === undefined
+    ? claim
+    : new ReclaimingClaim(claim, [limit], ({ ok }) => !ok);
 }
 
 /** The limits among these that have open holds. */
@@ -58,7 +60,7 @@ export function holdingAmong(
 ): HoldingLimit[] {
   return limits.flatMap((limit) => {
     // What an override answers does not depend on holds.
-    const sum = limit.held && limit.answer === undefined ? draft.peek(limit.held[1]) : null;
+    const sum = limit.holdRows && limit.answer === undefined ? draft.peek(limit.holdRows[1]) : null;
     return sum ? [{ limit, sum }] : [];
   });
 }

@@ -99,7 +99,7 @@ function heldLimits(
     // Of several limits, those without plans, such as credits, have not the plan of the others.
     const plan = own.plan ?? (plans.has(name) ? bucket.plan : undefined);
     const limit = beneathAnswer(resolve(name, { ...bucket, ...own, plan }, false));
-    if (limit.held === undefined) throw unheld(name, once);
+    if (limit.holdRows === undefined) throw unheld(name, once);
     return { limit, marker: markerFor(limit, once) };
   });
   // A call that takes twice from a bucket has one hold there.

@@ -54,9 +54,9 @@ export interface ResolvedLimit {
   /** Its row, and the one that counts its closings. `undefined` where `blockFor` is no list. */
   readonly counted: readonly [RowId, RowId] | undefined;
   /** Its row, and the one that adds up its holds. `undefined` where it has none. */
-  readonly held: readonly [RowId, RowId] | undefined;
+  readonly holdRows: readonly [RowId, RowId] | undefined;
   /** The row that counts its holds. `undefined` where it has none. */
-  readonly heldCount: RowId | undefined;
+  readonly holdCount: RowId | undefined;
   /** What every call is answered with; `undefined` where the rows decide. */
   readonly answer: OverriddenAnswer | undefined;
   /** The override by which it was resolved. */
@@ -181,8 +181,8 @@ export function resolveLimit(
     onceFor,
     usage: usage ? usageTerms(usage) : undefined,
     counted: countedRows(row, config),
-    held: holds ? [row, rowId(sideName(HELD, name), row.key, 0)] : undefined,
-    heldCount: holds ? rowId(sideName(HELD, name), row.key, COUNT_SHARD) : undefined,
+    holdRows: holds ? [row, rowId(sideName(HELD, name), row.key, 0)] : undefined,
+    holdCount: holds ? rowId(sideName(HELD, name), row.key, COUNT_SHARD) : undefined,
     answer: undefined,
     override: undefined,
     plan,

@@ -12,7 +12,7 @@ import type { JoinedStore, RowId } from "../../store/store.js";
 import type { Line } from "../context/line.js";
 import { joinedAnswers, limiterAnswers } from "../answers/answers.js";
 import type { Answers } from "../answers/asked.js";
-import type { WaitingCall } from "../answers/block.js";
+import type { WaitingCall } from "../answers/leased.js";
 import { createDeadline, type Deadline, withinDeadline } from "../answers/deadline.js";
 import { RememberedDenials } from "../answers/remembered-denials.js";
 import type { Settings } from "./checked-options.js";

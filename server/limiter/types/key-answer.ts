@@ -17,3 +17,17 @@ export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as Shar
  * `undefined` does not compile, and is rejected: it is what a missing user id looks like.
  */
 export type KeyAnswer = string | SharedBucket | null;
+
+/**
+ * The key that an answer stands for; `undefined` for the bucket that all callers share.
+ *
+ * @param refusal makes the error for an answer that is no key.
+ */
+export function keyOfAnswer(
+  answer: unknown,
+  refusal: (answer: unknown) => Error,
+): string | undefined {
+  if (answer === SHARED_BUCKET) return undefined;
+  if (typeof answer === "string") return answer;
+  throw refusal(answer);
+}

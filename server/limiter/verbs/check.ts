@@ -2,7 +2,7 @@
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Leases } from "../../leases/leases.js";
 import type { LeasedLimit } from "../../leases/block-take.js";
-import { canServe, type WaitingCall } from "../answers/block.js";
+import { canServe, type WaitingCall } from "../answers/leased.js";
 import type { LimitOptions } from "../types/limit.js";
 import { chooseFullerFirst } from "../claims/choose-shards.js";
 import { TokenClaim } from "../claims/token-claim.js";
@@ -16,7 +16,7 @@ import { holdOf } from "../claims/hold-request.js";
 import { reclaimable } from "../holds/reclaim.js";
 import { once } from "../claims/once.js";
 import type { ResolvedLimit } from "../limits/resolve-limit.js";
-import { withHeld } from "../limits/with-held.js";
+import { withBlocks } from "../limits/with-blocks.js";
 
 export function check(
   context: Context,
@@ -58,7 +58,7 @@ function orFromBlock(
     rows: claim.rows,
     attempt(draft, now) {
       const result = claim.attempt(draft, now);
-      const value = withHeld(leases, limit, result.value);
+      const value = withBlocks(leases, limit, result.value);
       // The wait is that of the row: what blocks hold then is not known.
       if (result.ok || !leases.covers(limit, count)) return { ...result, value };
       return { ok: true, value: value - count, ts: now };

@@ -145,7 +145,7 @@ function holdsOf(
   markers: readonly Marker[] | undefined,
 ): readonly (HoldRequest | undefined)[] | undefined {
   if (options.hold === undefined) return undefined;
-  const hasHolds = ({ limit }: LimitRequest) => beneathAnswer(limit).held !== undefined;
+  const hasHolds = ({ limit }: LimitRequest) => beneathAnswer(limit).holdRows !== undefined;
   if (!requests.some(hasHolds)) throw unheld(requests[0]!.limit.name, options.hold);
   return requests.map((request, i) =>
     hasHolds(request) ? holdOf(options, request, markers?.[i]) : undefined,

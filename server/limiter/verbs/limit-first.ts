@@ -74,7 +74,7 @@ function paidBy(
     const { limit } = requests[i]!;
     const key = limit.key !== undefined && { key: limit.key };
     if (!repeated) paid.push({ name: limit.name, ...key, count });
-    const isHeld = isHolding && limit.held !== undefined;
+    const isHeld = isHolding && limit.holdRows !== undefined;
     const of = { limit, count, environment, readOnly: false, marker: markers?.[i], isHeld, now };
     const own = remember(result, of);
     report(context, "limit", { limit, count }, own, count > 0, countingOf(isHeld, own));

@@ -208,7 +208,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     // too few tokens there is decided on both.
     this.rows = isSharded
       ? chooseFullerFirst(resolved, environment)
-      : (resolved.counted ?? resolved.held ?? resolved.rows);
+      : (resolved.counted ?? resolved.holdRows ?? resolved.rows);
     this.config = part;
     // The other shard may still have tokens, so this one must not go into debt.
     this.floor = reserve && !isSharded ? floorOf(part, true) : floor;
@@ -237,7 +237,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     const draft = new Draft(this.rows, states);
     const result = new TokenClaim(this, this.rows).attempt(draft, now);
     this.isChange = draft.isWritten;
-    if (this.limit.held !== undefined) {
+    if (this.limit.holdRows !== undefined) {
       this.holding = result.ok ? undefined : holdingAmong([this.limit], draft);
     }
     if (!result.ok) this.left = this.rows.map((row) => draft.peek(row));

@@ -18,7 +18,7 @@ import { lapsesToShow } from "../holds/lapses.js";
 import { KEY_OPTIONS } from "../types/call.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import type { ResolvedLimit } from "../limits/resolve-limit.js";
-import { withHeld } from "../limits/with-held.js";
+import { withBlocks } from "../limits/with-blocks.js";
 
 export async function getValue(
   context: Context,
@@ -132,7 +132,7 @@ export function readState(
   const { config } = limit;
   const { shards = 1 } = config;
   const own = allRows(limit);
-  const sum = limit.held?.[1];
+  const sum = limit.holdRows?.[1];
   const rows = sum === undefined ? own : [...own, sum];
   const claim = {
     rows,
@@ -145,7 +145,7 @@ export function readState(
         shards === 1
           ? tokensOf(only ?? usedAt(null, config, now), config)
           : sumShards(states, config, now);
-      const value = withHeld(leases, limit, state.value);
+      const value = withBlocks(leases, limit, state.value);
       const tokens = value === state.value ? state : { value, ts: state.ts };
       const fullest = shards > 1 && { fullest: fullestShards(states, config, now) };
       // What an override answers does not depend on holds.

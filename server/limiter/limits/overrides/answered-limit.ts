@@ -8,11 +8,11 @@ import type { ResolvedLimit } from "../resolve-limit.js";
 function withoutRows(
   beneath: ResolvedLimit,
   config: Bucket,
-  held: FixedRow["held"],
+  fixed: FixedRow["fixed"],
 ): Omit<ResolvedLimit, "answer"> {
   const { name, rows } = beneath;
   // No row of a limit has such a shard, so nothing takes it for one.
-  const row: FixedRow = { ...rowId(name, rows[0].key, -1, config), held };
+  const row: FixedRow = { ...rowId(name, rows[0].key, -1, config), fixed };
   return {
     ...beneath,
     config: Object.freeze(config),
@@ -23,7 +23,7 @@ function withoutRows(
     rememberFor: 0,
     via: "row",
     counted: undefined,
-    held: undefined,
+    holdRows: undefined,
     lease: undefined,
     seen: [],
     rows: [row],

@@ -4,7 +4,7 @@ import type { RowId } from "../../../store/store.js";
 
 export interface FixedRow extends RowId {
   /** What it holds; `null` for a full bucket. */
-  readonly held: Row | null;
+  readonly fixed: Row | null;
 }
 
 export function isFixed(row: RowId): row is FixedRow {

@@ -4,13 +4,15 @@ import type { Leases } from "../../leases/leases.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 /** @param value the tokens of the row. */
-export function withHeld<TCall>(
+export function withBlocks<TCall>(
   leases: Leases<TCall> | undefined,
   limit: ResolvedLimit,
   value: number,
 ): number {
   if (limit.lease === undefined || leases === undefined) return value;
-  const held = leases.held(limit);
+  const inBlocks = leases.inBlocks(limit);
   // More only where another process has filled the row meanwhile.
-  return held === 0 ? value : Math.max(value, Math.min(value + held, capacityOf(limit.part)));
+  return inBlocks === 0
+    ? value
+    : Math.max(value, Math.min(value + inBlocks, capacityOf(limit.part)));
 }
