@@ -52,8 +52,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 export function createStreamOrPoll(options: ConnectionOptions): Connection {
-  const { transport, live, pollInterval, monotonic, isFresh, onSnapshot, request } = options;
-  const { onRefused, onState } = options;
+  const { transport, live, pollInterval } = options;
   let followed: readonly RateLimitItem[] = [];
   /** Those of `followed` that the server tells about. One refused item fails a whole stream. */
   let items: readonly RateLimitItem[] = [];
@@ -91,7 +90,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
         wanted.delete(item);
         answered.delete(item);
         try {
-          await request(item);
+          await options.request(item);
           answered.add(item);
           refused.delete(item);
         } catch (error) {
@@ -99,7 +98,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
           wanted.delete(item);
           if (!isRefusal(error)) return;
           refused.add(item);
-          onRefused(item, error);
+          options.onRefused(item, error);
         }
       });
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -111,7 +110,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       if (isPolling || live !== "stream") {
         // One answer is enough: the server may be there, and forbid the other limits.
         const isThere = followed.some((item) => answered.has(item) || refused.has(item));
-        onState(isThere ? "polling" : "offline");
+        options.onState(isThere ? "polling" : "offline");
       }
       const next = allowed();
       const isOther = next.length !== items.length || next.some((item, i) => item !== items[i]);
@@ -122,7 +121,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
 
   function startPolling(): void {
     isPolling = true;
-    onState("polling");
+    options.onState("polling");
     startTimer();
   }
 
@@ -145,7 +144,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
   }
 
   /** Whether streams come and go. They deliver each time, so do not ask each time, too. */
-  const isUnsteady = () => monotonic() - liveSince < STEADY;
+  const isUnsteady = () => options.monotonic() - liveSince < STEADY;
 
   const allowed = () => followed.filter((item) => !refused.has(item));
 
@@ -171,7 +170,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       stopPolling();
       closeReplaced();
       // Without a stream it is not live. The next one has to deliver first.
-      onState("polling");
+      options.onState("polling");
     } else if (live !== "off") {
       // Poll until the streams deliver: a proxy that holds back a stream reports no error.
       startTimer();
@@ -192,16 +191,16 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       const close = transport.watch(group, {
         onSnapshot(snapshot) {
           closeReplaced();
-          onSnapshot(snapshot);
+          options.onSnapshot(snapshot);
           // Polling goes on until every group has delivered.
           if (mine !== streams || !silent.delete(group) || silent.size > 0) return;
           if (isPolling) {
             // The clocks may have come apart while the page was not connected.
             if (!isUnsteady()) ask(items);
-            liveSince = monotonic();
+            liveSince = options.monotonic();
           }
           stopPolling();
-          onState("live");
+          options.onState("live");
         },
         onLost,
         onEnded() {
@@ -230,7 +229,9 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       followed = next;
       if (followed.length === 0) wanted.clear();
       setItems(allowed());
-      ask(followed.filter((item) => (before.has(item) ? refused.has(item) : !isFresh(item))));
+      ask(
+        followed.filter((item) => (before.has(item) ? refused.has(item) : !options.isFresh(item))),
+      );
     },
     ask,
     refresh,
