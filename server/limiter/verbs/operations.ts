@@ -37,7 +37,7 @@ function isById(args: ByResult | ById): args is ById {
 }
 
 /** `settle` is one method for both. What comes back is as what was named. */
-interface Settle {
+export interface Settle {
   (...args: ByResult): Promise<SettleResult>;
   (...args: ById): Promise<SettledHold>;
 }

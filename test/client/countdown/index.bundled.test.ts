@@ -69,7 +69,10 @@ it("builds and counts down from trpc-rate-limit/countdown", async () => {
     expect(body.querySelector("[role=timer]")?.textContent).toMatch(/^[45]s$/),
   );
   expect(body.querySelector("button")!.disabled).toBe(true);
-  expect(body.querySelector("[role=status]")!.textContent).toMatch(/^Wait [45] seconds$/);
+  // It is there after the first effect, so that a screen reader hears of a change.
+  await vi.waitFor(() =>
+    expect(body.querySelector("[role=status]")?.textContent).toMatch(/^Wait [45] seconds$/),
+  );
   window.close();
 });
 
