@@ -11,6 +11,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ENTRY_POINTS } from "./entry-points.js";
 import { findCycles } from "./import-cycles.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -82,7 +83,7 @@ const BESIDE_THE_LIMITER = [
   "server/timers",
 ];
 
-const RULES: readonly Rule[] = [
+const FOLDERS: readonly Rule[] = [
   { folder: "core", may: [], mayType: [] },
   { folder: "server", may: ["core"], mayType: [] },
   {
@@ -131,17 +132,6 @@ const RULES: readonly Rule[] = [
     folder: "server/redis",
     may: ["core", "server/changes", "server/runtime", "server/store", "server/timers"],
     mayType: [],
-  },
-  {
-    folder: "server/hono",
-    may: [
-      "core",
-      "server/hosts",
-      "server/http",
-      "server/limiter/types",
-      "server/limiter/parts/plan-of-request",
-    ],
-    mayType: ["server/limiter", "hono"],
   },
   {
     folder: "server/otel",
@@ -237,6 +227,27 @@ const RULES: readonly Rule[] = [
     mayType: [],
   })),
 ];
+
+/** The entry points of the server that have no rule above. A host knows its framework by types only. */
+const HOSTS = ENTRY_POINTS.flatMap(({ source, peers }): Rule[] => {
+  const folder = dirname(source);
+  if (!folder.startsWith("server/") || FOLDERS.some((rule) => rule.folder === folder)) return [];
+  return [
+    {
+      folder,
+      may: [
+        "core",
+        "server/hosts",
+        "server/http",
+        "server/limiter/types",
+        "server/limiter/parts/plan-of-request",
+      ],
+      mayType: ["server/limiter", ...peers],
+    },
+  ];
+});
+
+const RULES = [...FOLDERS, ...HOSTS];
 
 const IMPORT = /^(?:import|export)\s+(type\s)?(?:[^;"']*?\sfrom\s)?["']([^"']+)["'];/gm;
 

@@ -2,10 +2,11 @@
  * Writes docs/reference from the docstrings: a page for each function, class, hook and component, and
  * pages of types by subject. Fails if something public has no docstring, no example or no page.
  */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, ReflectionKind } from "typedoc";
+import { ENTRY_POINTS } from "../entry-points.ts";
 import { pagesOf } from "./pages.js";
 import { Reference } from "./reference.js";
 import { render } from "./render.js";
@@ -13,17 +14,6 @@ import { Sources } from "./sources.js";
 import { undocumented } from "./undocumented.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-
-/** The source of each entry point, by its name: every one of package.json with code. */
-const { name, exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-const ENTRY_POINTS = Object.fromEntries(
-  Object.entries(exports)
-    .filter(([path, { types }]) => types !== undefined && !path.endsWith(".css"))
-    .map(([path, { types }]) => [
-      path === "." ? name : path.slice("./".length),
-      types.replace(/^\.\/dist\//, "").replace(/\.d\.ts$/, ".ts"),
-    ]),
-);
 
 for (const problem of await generate(join(ROOT, "docs/reference"))) {
   console.error(problem);
@@ -34,7 +24,7 @@ for (const problem of await generate(join(ROOT, "docs/reference"))) {
 async function generate(folder) {
   const app = await Application.bootstrap({
     tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)),
-    entryPoints: Object.values(ENTRY_POINTS).map((path) => join(ROOT, path)),
+    entryPoints: ENTRY_POINTS.map(({ source }) => join(ROOT, source)),
     logLevel: "Warn",
     treatWarningsAsErrors: true,
     validation: { notExported: false, invalidLink: true, notDocumented: false },
@@ -70,7 +60,7 @@ async function generate(folder) {
 /** TypeDoc names a module by its folder. Its users know it by the entry point. */
 function nameModules(project) {
   for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
-    const source = `${module.name}/index.ts`;
-    module.name = Object.keys(ENTRY_POINTS).find((page) => ENTRY_POINTS[page] === source);
+    const file = `${module.name}/index.ts`;
+    module.name = ENTRY_POINTS.find(({ source }) => source === file).name;
   }
 }

@@ -1,13 +1,13 @@
 /** The indexes: of the entry points, and of the pages of each. */
 import { commentOf, firstSentence } from "./comments.js";
-import { LAYOUT } from "./layout/index.js";
+import { DESCRIPTIONS } from "../entry-points.ts";
 import { linkTo } from "./reference.js";
 import { table } from "./tables.js";
 
 const PACKAGE = "trpc-rate-limit";
 
 export function rootIndex() {
-  const rows = Object.entries(LAYOUT).map(([entry, { about }]) => [
+  const rows = Object.entries(DESCRIPTIONS).map(([entry, { about }]) => [
     linkTo(`\`${titleOf(entry)}\``, `${entry}/README.md`),
     about,
   ]);
@@ -16,7 +16,7 @@ export function rootIndex() {
 
 /** The index of an entry point. */
 export function entryIndex(reference, module) {
-  const { about, sections } = LAYOUT[module.name];
+  const { about, sections } = DESCRIPTIONS[module.name];
   const own = reference.pages.filter(({ entry }) => entry === module.name);
   const tables = Object.keys(sections).flatMap((section) => {
     const rows = own

@@ -1,6 +1,6 @@
 /** Which page has which declaration: first what the layout says, then what a page needs. */
 import { ReflectionKind } from "typedoc";
-import { LAYOUT } from "./layout/index.js";
+import { DESCRIPTIONS } from "../entry-points.ts";
 import { MEMBERS_ON_PAGES_OF } from "./layout/options.js";
 import { membersOf, signaturesOf } from "./sources.js";
 
@@ -13,7 +13,7 @@ const CODE = ReflectionKind.Function | ReflectionKind.Class;
  */
 export function pagesOf(exported, sources) {
   const problems = [];
-  const pages = Object.entries(LAYOUT).flatMap(([entry, { sections }]) =>
+  const pages = Object.entries(DESCRIPTIONS).flatMap(([entry, { sections }]) =>
     Object.entries(sections).flatMap(([section, list]) =>
       list.map((item) => ({ entry, section, ...pageOf(entry, item, exported, problems) })),
     ),
@@ -23,7 +23,7 @@ export function pagesOf(exported, sources) {
   for (const type of exported.values()) {
     if (placed.has(type)) continue;
     const name = type.getFriendlyFullName();
-    problems.push(`${name} is on no page: add it to scripts/reference/layout`);
+    problems.push(`${name} is on no page: add it to scripts/entry-points.ts`);
   }
   const files = new Set();
   for (const { file } of pages) {

@@ -5,28 +5,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { ENTRY_POINTS } from "../../scripts/entry-points.js";
 import { ROOT } from "./pages.js";
 
 const run = promisify(execFile);
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 
-const PEERS: Record<string, readonly string[]> = {
-  ".": [],
-  "./server": [],
-  "./trpc": ["@trpc/server", "zod"],
-  "./drizzle": [],
-  "./kysely": ["kysely"],
-  "./hono": ["hono"],
-  "./ai": [],
-  "./redis": [],
-  "./otel": ["@opentelemetry/api"],
-  "./client": ["@trpc/client", "@trpc/server"],
-  "./react": ["@tanstack/react-query", "@trpc/client", "@trpc/server", "react"],
-  "./countdown": ["react"],
-  "./devtools": ["@trpc/client", "@trpc/server", "react"],
-  "./admin": ["@trpc/client", "@trpc/server", "react"],
-  "./testing": [],
-};
 /** What comes with a peer for TypeScript. No code is found there. */
 const TYPES: Record<string, readonly string[]> = { react: ["@types/react"] };
 
@@ -60,15 +44,8 @@ describe("the entry point", async () => {
     );
   }
 
-  it("is in the table", async () => {
-    const manifest = await readFile(join(ROOT, "package.json"), "utf8");
-    const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
-    const withCode = Object.keys(exports).filter((path) => !/\.(css|json)$/.test(path));
-    expect(Object.keys(PEERS).sort()).toEqual(withCode.sort());
-  });
-
-  it.each(Object.entries(PEERS))("%s loads beside nothing but %j", async (path, peers) => {
-    const specifier = join("trpc-rate-limit", path);
+  it.each(ENTRY_POINTS)("$specifier loads beside nothing but $peers", async (entryPoint) => {
+    const { specifier, peers } = entryPoint;
     const root = await applicationWith([...peers, ...peers.flatMap((name) => TYPES[name] ?? [])]);
     expect(await importIn(root, specifier)).toBe("true");
     await writeFile(join(root, "index.ts"), `export * from "${specifier}";\n`);

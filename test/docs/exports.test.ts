@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ENTRY_POINTS } from "../../scripts/entry-points.js";
 import { publishedPages, ROOT } from "./pages.js";
 
 async function exampleSources(): Promise<string[]> {
@@ -10,24 +11,12 @@ async function exampleSources(): Promise<string[]> {
   return Promise.all(sources.map((file) => readFile(join(ROOT, "example-app", file), "utf8")));
 }
 
-/** The entry points with code, as their users write them. */
-async function entryPoints(): Promise<string[]> {
-  const { name, exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
-    name: string;
-    exports: Record<string, string | object>;
-  };
-  const withCode = Object.entries(exports).filter(
-    ([path, target]) => typeof target === "object" && !path.endsWith(".css"),
-  );
-  return withCode.map(([path]) => join(name, path));
-}
-
 describe("every function and constant", async () => {
   const pages = await publishedPages();
   const shown = [...pages.map(({ text }) => text), ...(await exampleSources())].join("\n");
 
-  it.each(await entryPoints())("of %s is on a page or in the example", async (entryPoint) => {
-    const exported = Object.keys((await import(entryPoint)) as object);
+  it.each(ENTRY_POINTS)("of $specifier is on a page or in the example", async ({ specifier }) => {
+    const exported = Object.keys((await import(specifier)) as object);
     expect(exported.length).toBeGreaterThan(0);
     expect(exported.filter((name) => !new RegExp(`\\b${name}\\b`).test(shown))).toEqual([]);
   });

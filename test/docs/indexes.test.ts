@@ -1,7 +1,9 @@
 /** The indexes of the pages, for people and for assistants, are complete. */
 import { readFile } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
+import { format } from "prettier";
 import { describe, expect, it } from "vitest";
+import { DESCRIPTIONS, ENTRY_POINTS } from "../../scripts/entry-points.js";
 import { docsPages, FOR_ASSISTANTS, readPage, relativeLinksOf, ROOT } from "./pages.js";
 
 async function linkedFrom(index: string): Promise<string[]> {
@@ -33,22 +35,12 @@ describe("every page of docs/", async () => {
 });
 
 describe("what assistants read", async () => {
-  const { files, exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+  const { files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     files: string[];
-    exports: Record<string, string | object>;
   };
 
   it.each(FOR_ASSISTANTS)("%s is published", (path) => {
     expect(files.some((entry) => path === entry || path.startsWith(`${entry}/`))).toBe(true);
-  });
-
-  it("names in llms.txt every entry point", async () => {
-    const { text } = await readPage("llms.txt");
-    const withCode = Object.keys(exports).filter((path) => typeof exports[path] === "object");
-    const named = withCode.map((path) =>
-      path === "." ? "`trpc-rate-limit`" : `\`${path.slice(1)}\``,
-    );
-    expect(named.filter((name) => !text.includes(name))).toEqual([]);
   });
 
   it("says in llms.txt what each link leads to", async () => {
@@ -61,5 +53,36 @@ describe("what assistants read", async () => {
   it("begins the skill with its name and with when to use it", async () => {
     const { text } = await readPage("skills/trpc-rate-limit/SKILL.md");
     expect(text).toMatch(/^---\nname: trpc-rate-limit\ndescription: \S.{50,1023}\n---\n/);
+  });
+});
+
+/** `npm run compat:api` writes both pages anew. */
+describe("the list of entry points", () => {
+  async function expectOn(path: string, list: RegExp, wanted: string): Promise<void> {
+    const { text } = await readPage(path);
+    expect(text).toMatch(list);
+    const written = text.replace(list, () => wanted);
+    const parser = "markdown";
+    const page = path.endsWith(".md")
+      ? await format(written, { parser, printWidth: 100 })
+      : written;
+    await expect(page).toMatchFileSnapshot(join(ROOT, path));
+  }
+
+  it("of docs/reference.md says what each one has", async () => {
+    const rows = Object.entries(DESCRIPTIONS).map(
+      ([name, { about }]) => `| \`reference/${name}/\` | ${about} |\n`,
+    );
+    const table = /^\| pages .*\n(?:\|.*\n)+/m;
+    await expectOn("docs/reference.md", table, `| pages | has |\n| - | - |\n${rows.join("")}`);
+  });
+
+  it("of llms.txt says what each one has", async () => {
+    const named = ENTRY_POINTS.map(({ specifier, name, about }) => {
+      const shown = specifier === name ? name : `/${name}`;
+      return `\`${shown}\` (${about.charAt(0).toLowerCase()}${about.slice(1)})`;
+    });
+    const sentence = /(?<=^The package has the entry points ).*(?=, and the stylesheets )/m;
+    await expectOn("llms.txt", sentence, named.join(", "));
   });
 });

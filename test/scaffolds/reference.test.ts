@@ -2,6 +2,7 @@
 import { access, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, inject, it } from "vitest";
+import { ENTRY_POINTS } from "../../scripts/entry-points.js";
 import {
   anchorsOf,
   docsPages,
@@ -29,13 +30,7 @@ it("an application gets the reference, with an index for each entry point and it
   // Names that differ in case alone are one file on some machines.
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
 
-  const { exports } = JSON.parse(await readFile(join(folder, "../../package.json"), "utf8")) as {
-    exports: Record<string, string | object>;
-  };
-  const entryPoints = Object.entries(exports).filter(
-    ([path, target]) => typeof target === "object" && !path.endsWith(".css"),
-  );
-  expect(indexes).toHaveLength(entryPoints.length);
+  expect(indexes).toHaveLength(ENTRY_POINTS.length);
 
   for (const page of await docsPages()) {
     for (const [, target] of page.text.matchAll(/`reference\/([\w/-]+\.md)`/g)) {

@@ -1,5 +1,7 @@
 /** The pages of `trpc-rate-limit`. */
-export const CORE = {
+import type { Sections } from "./sections.js";
+
+export const CORE: Sections = {
   "What a call is told": [
     "isRateLimitError",
     { main: "RateLimitError", types: ["RateLimitErrorData", "RateLimitDenial"] },

@@ -1,5 +1,7 @@
 /** The pages of `trpc-rate-limit/client`. */
-export const CLIENT = {
+import type { Sections } from "./sections.js";
+
+export const CLIENT: Sections = {
   Links: ["rateLimitLink", "rateLimitRetry", "rateLimitRetryDelay", "withOnceId", "predictFirst"],
   "The observer": [
     "createRateLimitObserver",

@@ -1,7 +1,9 @@
 /** The pages of `trpc-rate-limit/server`. */
+import type { Page, Sections } from "./sections.js";
+
 const LIMITER = "the limiter that [`createRateLimiter`](createRateLimiter.md) returns";
 
-const methods = (title, about, members, types) => ({
+const methods = (title: string, about: string, members: string[], types?: string[]): Page => ({
   title,
   about: `These are methods of ${LIMITER}. They ${about}`,
   of: "RateLimiter",
@@ -9,7 +11,7 @@ const methods = (title, about, members, types) => ({
   types,
 });
 
-export const SERVER = {
+export const SERVER: Sections = {
   "The limiter": [
     { main: "createRateLimiter", types: ["RateLimiter", "RateLimiterOptions", "PlanOption"] },
     methods(

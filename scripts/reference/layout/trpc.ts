@@ -1,5 +1,7 @@
 /** The pages of `trpc-rate-limit/trpc`. */
-export const TRPC = {
+import type { Sections } from "./sections.js";
+
+export const TRPC: Sections = {
   "On the server": [
     "createRateLimitTRPC",
     {

@@ -1,5 +1,7 @@
 /** The pages of `trpc-rate-limit/react`. */
-export const REACT = {
+import type { Sections } from "./sections.js";
+
+export const REACT: Sections = {
   "Set-up": [
     {
       main: "createRateLimitReact",
