@@ -1,23 +1,11 @@
-// Finds files, exports and dependencies that nothing uses. The benchmarks are a package of their own.
-{
-  "$schema": "https://unpkg.com/knip@6/schema-jsonc.json",
-  "entry": [
-    "core/index.ts",
-    "server/index.ts",
-    "server/trpc/index.ts",
-    "server/ai/index.ts",
-    "server/drizzle/index.ts",
-    "server/hono/index.ts",
-    "server/kysely/index.ts",
-    "server/otel/index.ts",
-    "server/redis/index.ts",
+/** Finds files, exports and dependencies that nothing uses. The benchmarks are a package of their own. */
+import type { KnipConfig } from "knip";
+import { ENTRY_POINTS } from "./scripts/entry-points.js";
+
+const config: KnipConfig = {
+  entry: [
     "cli/main.ts",
-    "client/index.ts",
-    "client/countdown/index.ts",
-    "client/react/index.ts",
-    "client/devtools/index.ts",
-    "client/admin/index.ts",
-    "testing/index.ts",
+    ...ENTRY_POINTS.map(({ source }) => source),
     "test/**/*.test.{ts,tsx}",
     "test/types/*.{ts,tsx}",
     "test/types/{commonjs,declarations}/*.{cts,ts,tsx}",
@@ -36,7 +24,7 @@
     // A copy of the pages' code, with imports that only readers have.
     "!test/docs/.tmp/**",
   ],
-  "project": [
+  project: [
     "{core,server,client,cli,testing,example-app,scripts,site,test}/**/*.{ts,tsx}",
     // A project with dependencies of its own, whose files are found by Next.
     "!test/t3-app/**",
@@ -50,11 +38,11 @@
     "!site/{docs,starter}/**",
   ],
   // Compiled by a test, with the packages of its own project.
-  "ignore": ["test/{ai,drizzle-1,prisma-8,redis,runtimes/bun,runtimes/workers}/types.ts"],
-  "ignoreExportsUsedInFile": true,
+  ignore: ["test/{ai,drizzle-1,prisma-8,redis,runtimes/bun,runtimes/workers}/types.ts"],
+  ignoreExportsUsedInFile: true,
   // Servers that tests start where they are installed, and what the film is made with.
-  "ignoreBinaries": ["cwebp", "img2webp", "mariadbd", "pgbouncer", "redis-server"],
-  "ignoreDependencies": [
+  ignoreBinaries: ["cwebp", "img2webp", "mariadbd", "pgbouncer", "redis-server"],
+  ignoreDependencies: [
     // Not a package: "code:./file.ts" is what example-app/highlight-code.ts makes of a file.
     "code",
     // The module "cloudflare:workers" of workerd.
@@ -68,4 +56,6 @@
     // Stands in for React by an alias in vitest.config.ts.
     "react-18",
   ],
-}
+};
+
+export default config;
