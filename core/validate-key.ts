@@ -9,8 +9,9 @@ import { describe, RateLimitInputError } from "./errors.js";
 export const MAX_KEY_LENGTH = 191;
 
 /**
- * Throws for a key that some database could not distinguish from every other key. `undefined` is
- * the shared bucket. An empty string is an error, because it is what a missing user id looks like.
+ * Throws for a key that some database could not distinguish from every other key. An empty string is an
+ * error, because a missing user id looks like that. `undefined` is the shared bucket here. Calls that
+ * give `key: undefined` are refused before, by the limiter's resolver.
  *
  * @throws RateLimitInputError with `reason: "key"`.
  */

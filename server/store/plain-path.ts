@@ -10,10 +10,11 @@
  * - What the row says: a statement leaves closed rows to `core`, and some others (`owesNothing` in
  *   `take-terms.ts`).
  * - A decision without `plain` never takes this path: one of several claims, such as `limitAll`, and one
- *   with `once` (`ClaimDecision` in `limiter/draft.ts`).
+ *   with `once` (`ClaimDecision` in `limiter/claims/draft.ts`).
  * - A call that enters a slot does so where it believes a slot to be free (`EnterClaim` in
  *   `limiter/slots/slot-decisions.ts`).
- * - A call on rows that an override or a plan has fixed asks no store (`limiter/overrides/answered-limit.ts`).
+ * - A call on rows that an override or a plan has fixed asks no store
+ *   (`limiter/limits/overrides/answered-limit.ts`).
  */
 import { capacityOf, type PeriodicConfig, type Bucket, reservableOf } from "../../core/config.js";
 import type { RowId } from "./store.js";

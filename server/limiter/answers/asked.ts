@@ -5,7 +5,7 @@ import type { Block } from "../../leases/block.js";
 import type { Decision } from "../../store/store.js";
 import type { HoldingLimit } from "../limits/holding-limit.js";
 import type { LimitRequest } from "../limits/limit-request.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** One decision on its way to its answer. Exactly one of `done` and `failed` is called, once. */
 export interface Asked<TResult = unknown, TDecision = Decision<TResult>> {

@@ -13,7 +13,7 @@ import type { Instant } from "../../leases/clocks.js";
 import type { Lease } from "../../leases/lease.js";
 import type { Leases } from "../../leases/leases.js";
 import type { LimitRequest } from "../limits/limit-request.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { Ask, LimitCall } from "./asked.js";
 import type { Deadline, Waiting } from "./deadline.js";
 

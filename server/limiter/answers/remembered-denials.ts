@@ -17,7 +17,7 @@ import { startTimer } from "../../timers/timer.js";
 import { TokenClaim } from "../claims/token-claim.js";
 import { Draft } from "../claims/draft.js";
 import type { LimitRequest } from "../limits/limit-request.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { Ask, Asked, LimitCall } from "./asked.js";
 
 /** The most denials that are remembered; some 800 bytes each. */

@@ -5,7 +5,7 @@
 import { heldAt } from "../../../core/rows/reading.js";
 import { rowId, type RowId } from "../../store/store.js";
 import type { Environment } from "./environment.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** The rows that a call of `limit` decides on: the second one may count the closings of the first. */
 export function rowsToLimit(limit: ResolvedLimit, random: () => number): readonly RowId[] {

@@ -14,7 +14,7 @@ import { markerKey } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import { rowId, type RowId } from "../../store/store.js";
 import { type Claim, ClaimDecision, type Draft } from "./draft.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** A limit, as far as its usage is concerned. */
 export type CountedLimit = Pick<ResolvedLimit, "name" | "rows" | "usage">;

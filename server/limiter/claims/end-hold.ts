@@ -25,7 +25,7 @@ import { rowKey, type RowId } from "../../store/store.js";
 import type { Draft } from "./draft.js";
 import { refundRows } from "./refund-rows.js";
 import type { Marker } from "./markers.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { usageRows, usageWrites } from "./counters.js";
 import type { NotHeld } from "../types/settle.js";
 import type { HoldRequest } from "./hold-request.js";

@@ -2,7 +2,7 @@
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import type { Marker } from "./markers.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { type HoldTerms, unheld, validateTerms } from "../types/hold-terms.js";
 
 /** A hold that a call asks for. */

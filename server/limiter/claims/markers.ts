@@ -5,7 +5,7 @@ import { fullAfter, sideName, validateSideName } from "../../../core/rows/side-r
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../../core/validate-key.js";
 import { rowId, type RowId } from "../../store/store.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** The marker of one call. */
 export interface Marker {

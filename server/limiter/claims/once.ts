@@ -13,7 +13,7 @@ import type { RowId } from "../../store/store.js";
 import type { Claim, Draft } from "./draft.js";
 import { endHold, LAPSE, rowsOfHold } from "./end-hold.js";
 import type { Marker } from "./markers.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** The claim, if its id was not charged before. If it was, the answer of then. */
 export function once<TAnswer extends RateLimitResult | undefined>(

@@ -15,7 +15,7 @@ import type { Environment } from "./environment.js";
 import type { HeldLimit } from "./end-hold.js";
 import { Entry, EntryRefund, type TransactionScope } from "./receipt-entries.js";
 import type { Marker } from "./markers.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** What a result is given at first. A receipt is made of it when it is needed. */
 export interface Memory {

@@ -12,7 +12,7 @@ import { levelIn } from "../../../core/rows/bucket.js";
 import type { LeaseTerms } from "../../leases/lease-terms.js";
 import type { RowId } from "../../store/store.js";
 import type { Claim } from "./draft.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 export type Refunded = Omit<RefundedRateLimit, "next">;
 

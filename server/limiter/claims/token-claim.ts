@@ -12,7 +12,7 @@ import type { RowId } from "../../store/store.js";
 import type { Claim, Draft } from "./draft.js";
 import type { LimitRequest } from "../limits/limit-request.js";
 import { answerAt } from "../limits/overrides/overridden-answer.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 type MaybeRow = Row | null;
 

@@ -20,7 +20,7 @@ import type { CountedLimit } from "../claims/counters.js";
 import type { UsageCounter } from "../usage/open-usage.js";
 import { usageOfEvent } from "../usage/usage-of-event.js";
 import type { MarkerFor } from "../claims/markers.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { Environment } from "../claims/environment.js";
 
 /** Whom operations tell of what they do. */

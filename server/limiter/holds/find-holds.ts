@@ -5,7 +5,7 @@ import { sideName } from "../../../core/rows/side-rows.js";
 import type { RowId } from "../../store/store.js";
 import type { Context } from "../context/context.js";
 import { type Marker, markerRow } from "../claims/markers.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 export interface FoundHold {
   readonly hold: Hold;

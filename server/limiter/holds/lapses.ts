@@ -11,7 +11,7 @@ import { rowKey } from "../../store/store.js";
 import type { Context } from "../context/context.js";
 import { Draft } from "../claims/draft.js";
 import { refundRows } from "../claims/refund-rows.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { HoldingLimit } from "../limits/holding-limit.js";
 import { findHolds } from "./find-holds.js";
 import type { Lapse } from "../context/shared-holds.js";

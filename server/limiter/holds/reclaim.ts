@@ -11,7 +11,7 @@ import type { Context } from "../context/context.js";
 import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
 import type { HoldingLimit } from "../limits/holding-limit.js";
 import { endLapsedHolds } from "./end-lapsed.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { waitWithLapses } from "./wait-with-lapses.js";
 
 /** How often a call decides again. Others may hold tokens meanwhile, and more may have lapsed. */

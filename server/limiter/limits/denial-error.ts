@@ -3,7 +3,7 @@ import { type Bucket, isNever, type ShownConfig } from "../../../core/config.js"
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type DenialMessage, type RateLimitDenial, RateLimitError } from "../../../core/errors.js";
 import { shownConfig } from "../../../core/with-calendar.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import type { ResolvedLimit } from "./resolved-limit.js";
 
 /** A denial whose config is not shown yet. */
 export type Denied = Omit<RateLimitDenial, "config"> & { config: Bucket };

@@ -1,6 +1,6 @@
 /** What a denial says of the holds of its limits. */
 import type { Row } from "../../../core/rows/row.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import type { ResolvedLimit } from "./resolved-limit.js";
 
 /** A limit that has open holds, and the row that adds them up, as the denial has read it. */
 export interface HoldingLimit {

@@ -4,7 +4,7 @@ import { isCredits } from "../../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { KeyOptions } from "../types/call.js";
 import type { LimitOptions } from "../types/limit.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import type { ResolvedLimit } from "./resolved-limit.js";
 
 export interface LimitRequest {
   limit: ResolvedLimit;

@@ -5,7 +5,7 @@ import type { KeyOptions, PlanOptions } from "../types/call.js";
 import { LimitCache } from "./limit-cache.js";
 import { blocked, unlimited } from "./overrides/answered-limit.js";
 import { type PlanEntry, planMissing, type PlanTable } from "./plans/plan-table.js";
-import { configOf, type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
+import { configOf, type ResolvedLimit, resolveLimit } from "./resolved-limit.js";
 
 /** What a resolved limit holds in the heap, bytes: with a long key, and for each shard in `seen`. */
 const BYTES = 1600;

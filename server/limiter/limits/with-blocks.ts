@@ -1,7 +1,7 @@
 /** What is left of a limit, as this process sees it: in its row, and in its own blocks. */
 import { capacityOf } from "../../../core/config.js";
 import type { Leases } from "../../leases/leases.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import type { ResolvedLimit } from "./resolved-limit.js";
 
 /** @param value the tokens of the row. */
 export function withBlocks<TCall>(

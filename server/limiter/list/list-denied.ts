@@ -15,7 +15,7 @@ import {
   readItems,
 } from "./list-rows.js";
 import type { LimitItem, LimitPage } from "../types/list.js";
-import type { OverriddenAnswer } from "../limits/resolve-limit.js";
+import type { OverriddenAnswer } from "../limits/resolved-limit.js";
 
 interface DeniedOptions {
   config: Bucket;

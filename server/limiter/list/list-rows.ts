@@ -12,7 +12,7 @@ import { heldIn, readLimits } from "../verbs/read.js";
 import type { AskedPlans } from "../limits/plans/asked-plans.js";
 import type { PlanTable } from "../limits/plans/plan-table.js";
 import { ofPlan } from "../limits/limit-resolver.js";
-import { type ResolvedLimit, resolveLimit } from "../limits/resolve-limit.js";
+import { type ResolvedLimit, resolveLimit } from "../limits/resolved-limit.js";
 import type { Slots } from "../slots/create-slots.js";
 import { MAX_ROWS } from "../../store/max-rows.js";
 import { unsupported } from "../types/unsupported.js";

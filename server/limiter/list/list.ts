@@ -13,7 +13,7 @@ import {
   listKeys,
   readItems,
 } from "./list-rows.js";
-import { configOf } from "../limits/resolve-limit.js";
+import { configOf } from "../limits/resolved-limit.js";
 import { readSlotItems } from "./list-slots.js";
 import { noTokens } from "../limits/no-tokens.js";
 

@@ -5,7 +5,7 @@ import { sideName } from "../../../core/rows/side-rows.js";
 import { type Claim, ClaimDecision } from "../claims/draft.js";
 import { MAX_ROWS } from "../../store/max-rows.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { Context, Telling } from "../context/context.js";
 import { type EndedHold, type HeldLimit, rowsToEnd } from "../claims/end-hold.js";
 import { lapse } from "../holds/end-lapsed.js";

@@ -14,7 +14,7 @@ import { CHARGE_OPTIONS } from "../types/charge.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import type { Marker } from "../claims/markers.js";
 import { once } from "../claims/once.js";
-import type { OverriddenAnswer, ResolvedLimit } from "../limits/resolve-limit.js";
+import type { OverriddenAnswer, ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** A figure that is missing must not become the 1 of an option that is left out. */
 const UNKNOWN_USE =

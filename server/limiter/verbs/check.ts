@@ -15,7 +15,7 @@ import { type LimitRequest, requestOf } from "../limits/limit-request.js";
 import { holdOf } from "../claims/hold-request.js";
 import { reclaimable } from "../holds/reclaim.js";
 import { once } from "../claims/once.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { withBlocks } from "../limits/with-blocks.js";
 
 export function check(

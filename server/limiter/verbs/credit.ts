@@ -14,7 +14,7 @@ import { rejectUnknownOptions } from "../types/known-options.js";
 import type { CreditOptions, CreditResult } from "../types/credit.js";
 import { once } from "../claims/once.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 export async function credit(
   context: Context,

@@ -25,7 +25,7 @@ import { type Memory, remember } from "../claims/receipt.js";
 import { decideAgain, holdingAmong, reclaimable, ReclaimingClaim } from "../holds/reclaim.js";
 import type { HoldingLimit } from "../limits/holding-limit.js";
 import { holdOf } from "../claims/hold-request.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /**
  * One promise per call from here to the database. Where hundreds of calls wait for one row, this

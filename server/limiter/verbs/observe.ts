@@ -10,7 +10,7 @@ import { type Claim, ClaimDecision } from "../claims/draft.js";
 import { OBSERVE_OPTIONS } from "../types/observe.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** A longer wait is a mistake, such as a date in seconds where a duration was expected. */
 const LONGEST_WAIT = 31 * DAY;

@@ -17,7 +17,7 @@ import { endLapsedHolds } from "../holds/end-lapsed.js";
 import { lapsesToShow } from "../holds/lapses.js";
 import { KEY_OPTIONS } from "../types/call.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { withBlocks } from "../limits/with-blocks.js";
 
 export async function getValue(

@@ -16,7 +16,7 @@ import { type Refunded, refundRows } from "../claims/refund-rows.js";
 import { REFUND_OPTIONS } from "../types/refund.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import type { LimitFirstResult } from "../types/limit-first.js";
-import type { ResolvedLimit } from "../limits/resolve-limit.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { ownReceiptOf, type Receipt, takenBy } from "../claims/receipt.js";
 
 export async function refund(

@@ -80,7 +80,7 @@ export function hasSetUpCode(error: unknown, isSetUp: (code: string) => boolean)
   return someCode(error, (code) => PRISMA_SET_UP.has(code) || isSetUp(code));
 }
 
-/** Whether a connection has gone silent; see `connections.ts`. */
+/** Whether a connection has gone silent; see `drivers/pools/silent-connections.ts`. */
 export function isUnanswered(error: unknown): boolean {
   return someCode(error, (code) => code === "RATE_LIMIT_NO_ANSWER");
 }

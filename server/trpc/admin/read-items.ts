@@ -6,7 +6,7 @@ import type { LimitItem, LimitPage, ListOptions } from "../../limiter/types/list
 import { waitForOne } from "../../limiter/list/list-denied.js";
 import { cursorOf, readItems } from "../../limiter/list/list-rows.js";
 import type { Operator } from "../../limiter/parts/operator.js";
-import type { OverriddenAnswer } from "../../limiter/limits/resolve-limit.js";
+import type { OverriddenAnswer } from "../../limiter/limits/resolved-limit.js";
 import { readSlotItems } from "../../limiter/list/list-slots.js";
 import type { AdminItem } from "./admin-types.js";
 

@@ -6,7 +6,7 @@ import { heldAt, usedAt } from "../../../core/rows/reading.js";
 import { type Bucket, capacityOf, emptyAt } from "../../../core/config.js";
 import { bucketConfig } from "../../../core/rows/credits.js";
 import { takeTokens as takeFromRow, type RateLimitResult } from "../../../core/decide.js";
-import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/limits/resolve-limit.js";
+import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/limits/resolved-limit.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { markerRow } from "../../../server/limiter/claims/markers.js";
 import { rowKey } from "../../../server/store/store.js";

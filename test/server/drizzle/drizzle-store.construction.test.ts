@@ -69,7 +69,7 @@ describe("drizzleStore refuses", () => {
     [
       "a dialect that it does not know",
       databaseOf("FutureDialect", "LibSQLSession"),
-      /dialect \(FutureDialect, of the driver LibSQLSession\) is not known; known are .* in Drizzle 0\.36\.4 to 0\.45, and 1\.0 from its betas on/,
+      /dialect \(FutureDialect, of the driver LibSQLSession\) is not known; known are .* in Drizzle 0\.38 to 0\.45, and 1\.0 from its betas on/,
     ],
     [
       "another kind of database",

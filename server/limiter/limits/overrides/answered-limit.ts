@@ -2,7 +2,7 @@
 import { capacityOf, longestPeriod, type Bucket } from "../../../../core/config.js";
 import { rowId } from "../../../store/store.js";
 import type { FixedRow } from "./fixed-row.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { ResolvedLimit } from "../resolved-limit.js";
 
 /** A limit without rows in the store. */
 function withoutRows(

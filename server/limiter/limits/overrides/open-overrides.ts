@@ -4,7 +4,7 @@ import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { ChangeChannel } from "../../../changes/change-channel.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import type { PlanTable } from "../plans/plan-table.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { ResolvedLimit } from "../resolved-limit.js";
 import { unsupported } from "../../types/unsupported.js";
 import type { RateLimitLogger } from "../../../report/logger.js";
 import type { OverrideTable } from "../../../store/override-table.js";

@@ -1,7 +1,7 @@
 /** The answer to every call of a limit that an override has exempted or blocked. */
 import { capacityOf, type Bucket } from "../../../../core/config.js";
 import type { RateLimitResult } from "../../../../core/decide.js";
-import type { OverriddenAnswer, ResolvedLimit } from "../resolve-limit.js";
+import type { OverriddenAnswer, ResolvedLimit } from "../resolved-limit.js";
 import { waitUntil } from "./override-rule.js";
 
 /**

@@ -2,7 +2,7 @@
 import type { Bucket } from "../../../../core/config.js";
 import type { RateLimitConfig } from "../../../../core/limit-config.js";
 import type { PlanEntry, PlanTable } from "../plans/plan-table.js";
-import { configOf, type ResolvedLimit, resolveLimit } from "../resolve-limit.js";
+import { configOf, type ResolvedLimit, resolveLimit } from "../resolved-limit.js";
 import { blocked, unlimited } from "./answered-limit.js";
 import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "../../types/override-types.js";

@@ -3,7 +3,7 @@ import { MAX_RETRY_AFTER } from "../../../../core/config.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import { namesOf, rejectUnknownOptions } from "../../types/known-options.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { ResolvedLimit } from "../resolved-limit.js";
 import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";
 import { type Call, expiredError } from "../../../store/store.js";
 import type { KnownOverrides } from "./known-overrides.js";

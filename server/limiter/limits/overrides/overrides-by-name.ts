@@ -1,6 +1,6 @@
 /** The rows of the table of overrides, as calls look for them: by the name of a limit, and by key. */
 import type { OverrideRow } from "../../../store/override-table.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { ResolvedLimit } from "../resolved-limit.js";
 import { overrideOf } from "./override-rule.js";
 import type { RateLimitOverride } from "../../types/override-types.js";
 

@@ -6,7 +6,7 @@
 import type { InsideTurn, JoinedStore, RateLimitStore } from "../../../store/store.js";
 import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
+import type { ResolvedLimit } from "../resolved-limit.js";
 import { noOverridesInside } from "../../types/unsupported.js";
 import { createOverrideLimit, type OverrideLimitOptions } from "./override-limit.js";
 import { type OverrideChange, setNow } from "./override-change.js";

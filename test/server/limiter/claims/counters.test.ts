@@ -11,7 +11,7 @@ import { type Claim, ClaimDecision } from "../../../../server/limiter/claims/dra
 import {
   resolveLimit,
   type ResolvedLimit,
-} from "../../../../server/limiter/limits/resolve-limit.js";
+} from "../../../../server/limiter/limits/resolved-limit.js";
 import { usageRows, usageWrites } from "../../../../server/limiter/claims/counters.js";
 import { openUsage } from "../../../../server/limiter/usage/open-usage.js";
 import { storesAndRedis } from "../../../support/stores.js";

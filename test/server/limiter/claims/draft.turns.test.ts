@@ -9,7 +9,7 @@ import { TokenClaim } from "../../../../server/limiter/claims/token-claim.js";
 import { type Claim, ClaimDecision, type Draft } from "../../../../server/limiter/claims/draft.js";
 import { markerRow } from "../../../../server/limiter/claims/markers.js";
 import { once } from "../../../../server/limiter/claims/once.js";
-import { resolveLimit } from "../../../../server/limiter/limits/resolve-limit.js";
+import { resolveLimit } from "../../../../server/limiter/limits/resolved-limit.js";
 import { rowKey } from "../../../../server/store/store.js";
 import {
   payEach,

@@ -8,7 +8,7 @@ import { DAY, MINUTE } from "../../../../core/durations.js";
 import { eachOf, firstOf, Payer } from "../../../../server/limiter/claims/first-of.js";
 import { ClaimDecision } from "../../../../server/limiter/claims/draft.js";
 import type { LimitRequest } from "../../../../server/limiter/limits/limit-request.js";
-import { resolveLimit } from "../../../../server/limiter/limits/resolve-limit.js";
+import { resolveLimit } from "../../../../server/limiter/limits/resolved-limit.js";
 import { cases } from "../../../support/cases.js";
 
 const NOW = 10 * DAY;

@@ -1,7 +1,7 @@
 /** Lapsed holds end before anything is told of their bucket, and many of them at once do not delay others. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
-import { COUNT_SHARD, HELD, HOLDS, MOST_HOLDS } from "../../../../core/rows/hold.js";
+import { HOLDS } from "../../../../core/rows/hold.js";
 import {
   createRateLimiter,
   DAY,
@@ -97,25 +97,6 @@ describe.each(storesAndRedis)("lapsed holds on %s", (_, open) => {
     at.clock.advance(DAY);
     expect(await limiter.limit("huge", { key, count: 1e12 })).toMatchObject({ ok: false });
     expect(looks).toBe(0);
-  });
-
-  it("are bounded in their number for one key, by an error that says so", async () => {
-    await using at = await setUp();
-    const call = { key, count: 1, hold: release };
-    await at.limiter.limit("quota", { ...call, once: "first" });
-    const row = { name: `${HELD.prefix}quota`, key, shard: COUNT_SHARD };
-    const next = [{ used: MOST_HOLDS, ts: 0 }];
-    await at.store.apply([{ rows: [row], decide: () => ({ result: 0, writes: next }) }]);
-    const beyond = at.peer.limit("quota", { ...call, once: "one more" });
-    await expect(beyond).rejects.toMatchObject({ kind: "InvalidInput", reason: "holds" });
-    await expect(beyond).rejects.toThrow(/has 10000 open holds.*settle or release/);
-    expect(await at.peer.limit("quota", { ...call, once: "first" })).toMatchObject({ ok: true });
-    await at.peer.release("quota", { key, once: "first" });
-    await at.store.apply([
-      { rows: [row], decide: () => ({ result: 0, writes: [{ used: MOST_HOLDS - 1, ts: 0 }] }) },
-    ]);
-    const last = await at.peer.limit("quota", { ...call, once: "one more" });
-    expect(last).toMatchObject({ ok: true });
   });
 });
 
