@@ -103,6 +103,12 @@ describe("an operator", () => {
         .getByRole("meter", { name: "Messages left" })
         .and(open.locator(`[aria-valuetext="${text}"]`))
         .waitFor();
+    // A token comes back in 6 s, so on a busy machine the row may have some again.
+    const hasSpent = () =>
+      open
+        .getByRole("meter", { name: "Messages left" })
+        .and(open.locator(["0", "1", "2"].map((n) => `[aria-valuetext="${n} of 3"]`).join()))
+        .waitFor();
     const waits = open.locator(".composer button").getByRole("timer");
     await left("3 of 3");
     await open.locator(".connection[data-state=live]").waitFor();
@@ -136,11 +142,9 @@ describe("an operator", () => {
     for (const nonce of [1, 2, 3].map(() => crypto.randomUUID())) {
       await customer.request.post(`${demo.url}/trpc/chat.send`, { data: { ...data, nonce } });
     }
-    await left("0 of 3");
+    await hasSpent();
     took["exempt"] = await act(operator, "Exempt", "Exempt", () => left("3 of 3"));
-    took["clear the exemption"] = await act(operator, "Clear the override", "Clear", () =>
-      left("0 of 3"),
-    );
+    took["clear the exemption"] = await act(operator, "Clear the override", "Clear", hasSpent);
     took["reset"] = await act(operator, "Reset", "Reset", () => left("3 of 3"));
     await chat.getByText("3 of 3 left").waitFor();
 
