@@ -7,7 +7,7 @@ import { roundUp } from "./calculate.js";
 import { heldAt, usedAt, waitFor } from "./rows/reading.js";
 import { type Bucket, emptyAt, floorOf, leastUsed, mostUsed } from "./config.js";
 import { validateCount } from "./count.js";
-import { isClosed, isOfLarger, readBy, rowOf } from "./rows/bucket.js";
+import { isClosed, isOfLarger, levelIn, rowOf } from "./rows/bucket.js";
 import { withMoreUsed } from "./rows/larger.js";
 import type { Row } from "./rows/row.js";
 
@@ -121,7 +121,7 @@ export function grantOf(
   later: number = 0,
 ): RateLimitResult {
   // Of a larger config's row, only the present instant tells what this one has used.
-  const reading = isOfLarger(config, next) ? usedAt(next, config, now) : readBy(config, next);
+  const reading = isOfLarger(config, next) ? usedAt(next, config, now) : levelIn(config, next);
   const { ts } = reading;
   const used = reading.used - later;
   const value = roundUp(emptyAt(config) - used, config);

@@ -4,7 +4,7 @@ import { describe, RateLimitConfigError, RateLimitInputError } from "../../../co
 import type { KeyOptions, PlanOptions } from "../types/call.js";
 import { LimitCache } from "./limit-cache.js";
 import { blocked, unlimited } from "./overrides/answered-limit.js";
-import { type PlanEntry, planMissing, type PlanTable } from "./plans/plan-table.js";
+import type { PlanEntry, PlanTable } from "./plans/plan-table.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "./resolved-limit.js";
 
 /** What a resolved limit holds in the heap, bytes: with a long key, and for each shard in `seen`. */
@@ -32,14 +32,13 @@ export function createLimitResolver(
     needsPlan: boolean = true,
   ): ResolvedLimit => {
     const { key, config: inline, plan } = options;
-    if (key === undefined && "key" in options) throw missingKey();
+    if (key === undefined && "key" in options) throw missingKey("bucket");
     if (inline !== undefined) {
       if (plan !== undefined) throw planAndConfig(name, plan);
       const config = configOf(configs, name, inline);
       return resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
     }
-    if (plan === undefined && needsPlan && plans.has(name)) throw planMissing(name, plans);
-    const id = plan === undefined ? name : plans.idOf(name, plan);
+    const id = plans.idOf(name, plan, needsPlan);
     let limit = cache.get(id, key);
     if (limit !== undefined) return limit;
     const own = configOf(configs, name, undefined);
@@ -79,9 +78,9 @@ function planAndConfig(name: string, plan: string): RateLimitConfigError {
 }
 
 /** For `{ key: user?.id }`: every visitor without a user would share one bucket. */
-function missingKey(): RateLimitInputError {
+export function missingKey(shared: "bucket" | "slots"): RateLimitInputError {
   const message =
-    "key must not be undefined: leave it out for the bucket that all callers share, " +
+    `key must not be undefined: leave it out for the ${shared} that all callers share, ` +
     "and give visitors without a user another key, such as ipKey(address)";
   return new RateLimitInputError("key", message);
 }

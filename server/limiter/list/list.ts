@@ -28,7 +28,7 @@ export async function list(
 ): Promise<LimitPage> {
   rejectUnknownOptions(options, LIST_OPTIONS, "list()");
   const { config: inline, plan, after, count = DEFAULT_COUNT, denied = false } = options;
-  if (plan !== undefined) context.plans.idOf(name, plan);
+  if (plan !== undefined) context.plans.idOf(name, plan, true);
   const config = context.slots?.get(name) ?? configOf(context.configs, name, inline);
   const isSlots = config.kind === "concurrency";
   if (isSlots && (inline !== undefined || denied)) throw noTokens(name);

@@ -9,7 +9,8 @@ import { slotBucket, slotsConfig, ttlOf } from "../../../core/rows/slot.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { rowId, type RowId } from "../../store/store.js";
 import { LimitCache } from "../limits/limit-cache.js";
-import { planMissing, type PlanTable } from "../limits/plans/plan-table.js";
+import { missingKey } from "../limits/limit-resolver.js";
+import type { PlanTable } from "../limits/plans/plan-table.js";
 
 /** The slots of one limit for one key, resolved and checked. */
 export interface SlotsLimit {
@@ -61,7 +62,7 @@ export function createSlotsResolver(
     const { key, plan, config: inline } = options;
     const own = configs.get(name);
     if (own === undefined) throw noSlots(name);
-    if (key === undefined && "key" in options) throw missingKey();
+    if (key === undefined && "key" in options) throw missingKey("slots");
     if (inline !== undefined) {
       const given = inline as ConcurrencyConfig;
       validateConfig(given);
@@ -69,8 +70,7 @@ export function createSlotsResolver(
       const problem = `a config of kind "concurrency", because ${describe(name)} is one`;
       throw new RateLimitConfigError("config", given, problem);
     }
-    if (plan === undefined && needsPlan && plans.has(name)) throw planMissing(name, plans);
-    const id = plan === undefined ? name : plans.idOf(name, plan);
+    const id = plans.idOf(name, plan, needsPlan);
     const known = cache.get(id, key);
     if (known !== undefined) return known;
     const config = plan === undefined ? own : (plans.entry(name, plan) as ConcurrencyConfig);
@@ -111,11 +111,4 @@ export function noSlots(name: string): RateLimitInputError {
     `enter() needs the name of a limit of kind "concurrency", got ${describe(name)}; ` +
     "add it to the limiter's limits";
   return new RateLimitInputError("name", message);
-}
-
-function missingKey(): RateLimitInputError {
-  const message =
-    "key must not be undefined: leave it out for the slots that all callers share, " +
-    "and give visitors without a user another key, such as ipKey(address)";
-  return new RateLimitInputError("key", message);
 }

@@ -92,12 +92,20 @@ export class PlanTable {
    * @throws RateLimitConfigError for a plan that the limiter lacks, and for a limit without plans.
    */
   entry(name: string, plan: string): PlanEntry {
-    this.idOf(name, plan);
+    this.idOf(name, plan, true);
     return this.limits.get(name)!.entries.get(plan)!;
   }
 
-  /** What stands for the limit and the plan in a cache. Throws as `entry` does. */
-  idOf(name: string, plan: string): string {
+  /**
+   * What stands for the limit and the plan of a call in a cache. Throws as `entry` does.
+   *
+   * @param needsPlan whether a call without a plan is refused, on a limit that has plans.
+   */
+  idOf(name: string, plan: string | undefined, needsPlan: boolean): string {
+    if (plan === undefined) {
+      if (needsPlan && this.has(name)) throw planMissing(name, this);
+      return name;
+    }
     const limit = this.limits.get(name);
     if (limit === undefined) throw withoutPlans(name, plan);
     const id = limit.ids.get(plan);
@@ -134,7 +142,7 @@ export function withoutPlans(name: string, plan: unknown): RateLimitConfigError 
 }
 
 /** The error of a call that has to say its plan. */
-export function planMissing(name: string, { names }: PlanTable): RateLimitConfigError {
+function planMissing(name: string, { names }: PlanTable): RateLimitConfigError {
   const known = names.map(describe).join(", ");
   const message =
     `${describe(name)} has plans, so a call has to say one of ${known}: ` +
