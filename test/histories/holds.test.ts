@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import { createRateLimiter, HOUR } from "../../server/index.js";
 import { createRandom } from "../simulation/random.js";
 import { bundleProgram } from "../support/bundle-program.js";
@@ -20,7 +21,7 @@ import type { HoldWorkerOptions } from "./hold-worker.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 import { startWorkerProcesses } from "./worker-processes.js";
 
-const minutes = Number(process.env["HISTORY_MINUTES"] ?? (process.env["NIGHTLY"] ? 5 : 0));
+const minutes = Number(process.env["HISTORY_MINUTES"] ?? (isNightly ? 5 : 0));
 /** How long each history is at least, ms. */
 const DURATION = minutes * 60_000;
 const timeout = DURATION + 240_000;

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import { createRandom } from "../simulation/random.js";
 import { bundleProgram } from "../support/bundle-program.js";
 import { createMysql, createPostgres, mysqlUrl, type TestDatabase } from "../support/database.js";
@@ -13,7 +14,7 @@ import { checkLeaseHistory } from "./lease-verdict.js";
 import { startLeaseWorkers } from "./lease-workers.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 
-const minutes = Number(process.env["HISTORY_MINUTES"] ?? (process.env["NIGHTLY"] ? 5 : 0));
+const minutes = Number(process.env["HISTORY_MINUTES"] ?? (isNightly ? 5 : 0));
 /** How long each history is, ms. */
 const DURATION = minutes > 0 ? minutes * 60_000 : 5000;
 /** Twenty processes take long to start, and to end, on a machine that others use. */

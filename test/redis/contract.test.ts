@@ -1,5 +1,6 @@
 /** The contract of stores, through the clients, on a single server and on a cluster. */
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import { describeStore } from "../server/store/contract.js";
 import { newPrefix, openRedisStore, withoutTransactions } from "./open-redis-store.js";
 import {
@@ -39,7 +40,7 @@ describe.skipIf(missing !== undefined)("redisStore", () => {
     ["node-redis 6", "with RESP2", { RESP: 2 }],
   ];
   /** Each version at night, and otherwise one of each. `redis-port.test.ts` has all of them. */
-  const chosen = process.env["NIGHTLY"]
+  const chosen = isNightly
     ? testedClients
     : testedClients.filter(({ name }) => !/^(ioredis 6|iovalkey 0.3|node-redis 5)/.test(name));
   const all = [

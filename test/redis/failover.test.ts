@@ -4,6 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import type { RedisStoreOptions } from "../../server/redis/index.js";
 import { startGrants, type Tally } from "./grants.js";
 import { newPrefix, openRedisStore } from "./open-redis-store.js";
@@ -14,7 +15,7 @@ import { missingForRedis, type RedisServer } from "./redis-server.js";
 const missing = missingForRedis() ?? (hasRedisClients ? undefined : NO_REDIS_CLIENTS);
 
 /** All clients at night, and otherwise the one that most applications have. */
-const clients = process.env["NIGHTLY"]
+const clients = isNightly
   ? ["ioredis 5", "ioredis 6", "iovalkey 0.4", "node-redis 5", "node-redis 6", "Valkey GLIDE"]
   : ["ioredis 5"];
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import { HOUR } from "../../server/index.js";
 import { keySlot } from "../../server/redis/key-slot.js";
 import type { RedisStoreOptions } from "../../server/redis/index.js";
@@ -17,8 +18,6 @@ import { type RedisCluster, startCluster, until } from "./redis-cluster.js";
 import { missingForRedis, type RedisServer, startRedis } from "./redis-server.js";
 
 const missing = missingForRedis() ?? (hasRedisClients ? undefined : NO_REDIS_CLIENTS);
-const isNightly = Boolean(process.env["NIGHTLY"]);
-
 /** All clients at night, and otherwise one that sends commands again, and one that does not. */
 const names = isNightly
   ? testedClients.map(({ name }) => name)

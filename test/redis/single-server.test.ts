@@ -1,6 +1,7 @@
 /** A single server that forgets its scripts, stands still, or is killed: nothing is granted twice. */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import { startGrants } from "./grants.js";
 import { newPrefix, openRedisStore } from "./open-redis-store.js";
 import { hasRedisClients, NO_REDIS_CLIENTS, testedClient, testedClients } from "./redis-clients.js";
@@ -11,7 +12,7 @@ const WAIT = { replicas: 1, timeout: 300 };
 
 /** Each version at night, and otherwise one of each. */
 const singles = testedClients.filter(({ isCluster }) => !isCluster);
-const chosen = process.env["NIGHTLY"]
+const chosen = isNightly
   ? singles
   : singles.filter(({ name }) => /^(ioredis 5|node-redis 6|Valkey)/.test(name));
 

@@ -1,6 +1,7 @@
 /** Slots that move from master to master while calls are under way: nothing is granted twice. */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isNightly } from "../support/nightly.js";
 import { keySlot } from "../../server/redis/key-slot.js";
 import { createTags } from "../../server/redis/tags.js";
 import { startGrants } from "./grants.js";
@@ -15,7 +16,7 @@ const WAIT = { replicas: 1, timeout: 1000 };
 
 const clusterClients = testedClients.filter(({ isCluster }) => isCluster);
 /** Each version at night, and otherwise one of each. */
-const chosen = process.env["NIGHTLY"]
+const chosen = isNightly
   ? clusterClients
   : clusterClients.filter(({ name }) => /^(ioredis 5|node-redis 6|Valkey)/.test(name));
 const cases = chosen.flatMap((tested) =>
