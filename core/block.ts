@@ -1,7 +1,7 @@
 /**
- * Closes a bucket after a denial (`blockFor`). The row stays two numbers: instead of what was used, it
- * says that it is closed, and until when. It says so until the next grant, because a denied call writes
- * nothing else.
+ * Closes a bucket after a denial (`blockFor`). A closed row is still two numbers: instead of what was
+ * used, the row says that the bucket is closed, and until when. The row says so until the next grant,
+ * because a later denial does not write it again.
  */
 import { usedAt } from "./rows/reading.js";
 import { type Bucket, shortestBlock } from "./config.js";
@@ -10,26 +10,27 @@ import type { Row } from "./rows/row.js";
 import { windowAfter, windowsSince } from "./windows.js";
 
 /**
- * The row to write after a call was denied. `undefined` without `blockFor`, and for a bucket from
- * which no call was granted since it was closed or went into debt.
+ * The row to write after a call was denied. `undefined` without `blockFor`, and for a bucket that has
+ * granted no call since it was closed or went into debt.
  *
  * - A token bucket is empty after exactly `blockFor`.
  * - A fixed window opens with the first window that starts then or later, and has the tokens of that
- *   window alone. With `afterBlock: "new window"`, one starts at the end of `blockFor`.
+ *   window alone. With `afterBlock: "new window"`, a window starts at the end of `blockFor`.
  */
 export function closedRow(existing: Row | null, config: Bucket, now: number): Row | undefined {
-  // Of a list, the first one. A call that counts closings replaces the list, see `withNextBlock`.
+  // Of a list, this is the first entry. A call that counts closings has replaced the list before: see
+  // `withNextBlock`.
   const blockFor = shortestBlock(config);
   if (blockFor === undefined || wasShut(existing)) return undefined;
   const { ts } = usedAt(existing, config, now);
-  // The row is from the future where the clock of this server is behind.
+  // `ts` is later than `now` where the clock of this server is behind.
   return closedUntil(Math.max(now, ts) + blockFor, config, ts);
 }
 
-/** A row that is closed until an instant, or the first window that starts then or later. */
+/** A row that is closed until an instant; of a fixed window, until the first window from then on. */
 export function closedUntil(until: number, config: Bucket, ts: number): Row {
   if (config.kind !== "fixed window") return { used: CLOSED, ts: until };
-  // Whole, because the start of a window is a whole number of periods away from the next one.
+  // Whole ms, because every window starts at a whole ms.
   const end = Math.ceil(until);
   if (config.afterBlock === "new window") return { used: CLOSED, ts: end };
   let windows = windowsSince(config, ts, end);

@@ -1,6 +1,6 @@
 /**
- * The arithmetic for applications, with the windows of time zones. Pages have that of `calculate.ts`:
- * they get lists of windows, and no code of calendars.
+ * The arithmetic for applications, with the windows of time zones. Pages use `calculate.ts`: a page
+ * gets lists of windows, and no code of calendars.
  */
 import {
   calculateRateLimit as calculate,
@@ -14,16 +14,16 @@ import { withCalendar } from "./with-calendar.js";
 /**
  * The tokens that a bucket would hold after `count` tokens were taken from it at `now`.
  *
- * - `value`: the tokens left, negative when there were not enough. The caller decides whether that
- *   is allowed, as a reservation.
+ * - `value`: the tokens left, negative when there were not enough. The caller decides whether a
+ *   negative `value` is allowed, as for a reservation.
  * - `ts`: the instant of `value`: `now` for a token bucket, the start of the current window for a
- *   fixed window. It is never less than `existing.ts`, whatever the clock does.
+ *   fixed window. `ts` is never less than `existing.ts`, whatever the clock does.
  * - `retryAfter`: the smallest whole number of ms after which the same call, on the same state,
  *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid. At most
  *   8e15, which is 253,000 years.
  *
  * @param existing the tokens at an earlier instant. `null` where nothing was used: the bucket is full.
- * @param config a valid one, see `validateConfig`.
+ * @param config a valid config, see `validateConfig`.
  * @param now epoch ms.
  * @param count tokens to take, finite and at least 0.
  * @throws RateLimitInputError when `count` is negative or not finite.

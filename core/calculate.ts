@@ -1,7 +1,7 @@
 /**
  * The algebra: two numbers, a config and an instant give the tokens that are left, and the wait until
- * there are enough. The server, its stores and the browser all use this code, so what the browser
- * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
+ * there are enough. The server, its stores and the browser all use this code, so the browser predicts
+ * what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
  * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
 import {
@@ -23,29 +23,30 @@ export interface RateLimitState {
   /** The instant at which `value` is true, epoch ms. */
   ts: number;
   /**
-   * What was used of the capacity, where that is known to the last bit. `value` is the capacity less
-   * this; where it is another number, `value` counts.
+   * Tokens used of the capacity, where their number is known to the last bit: the capacity less
+   * `value`. Where `value` does not agree with `used`, `value` counts.
    */
   used?: number | undefined;
 }
 
-/** What a config reads in a row at an instant. */
+/** How much is used at an instant, as a config reads it in a row. */
 export interface Reading {
-  /** What is used of the config's capacity. More than that is owed. */
+  /** The tokens that are used of the config's capacity. The part above the capacity is owed. */
   used: number;
-  /** The instant at which that is so, epoch ms. */
+  /** The instant of `used`, epoch ms. */
   ts: number;
 }
 
 /** The tokens that a bucket has left after a calculation, and the wait until there are enough. */
 export interface CalculatedRateLimit extends Omit<RateLimitState, "used"> {
-  /** Whole ms until `value` would not be negative; `undefined` when it is not. */
+  /** Whole ms until `value` would not be negative; `undefined` when `value` is not negative. */
   retryAfter: number | undefined;
   /**
-   * Fixed windows: the start of one window, epoch ms, and not always of the current one. It is the
-   * row's `ts`; without a row, the config's `start`; without both, the start of the current window.
-   * With a `period` in ms, the other windows start whole periods away from it. Those of a calendar do
-   * not. Months are counted from the config's `start`, because a short month moves the day.
+   * Fixed windows: the start of one window, epoch ms, and not always of the current window.
+   * `windowStart` is the row's `ts`; without a row, the config's `start`; without both, the start of
+   * the current window. With a `period` in ms, the other windows start whole periods away from it.
+   * The windows of a calendar do not. Count months from the config's `start`, because a short month
+   * moves the day: a window of the 31st starts on 30 April.
    */
   windowStart: number | undefined;
 }
@@ -53,16 +54,16 @@ export interface CalculatedRateLimit extends Omit<RateLimitState, "used"> {
 /**
  * The tokens that a bucket would hold after `count` tokens were taken from it at `now`.
  *
- * - `value`: the tokens left, negative when there were not enough. The caller decides whether that
- *   is allowed, as a reservation.
+ * - `value`: the tokens left, negative when there were not enough. The caller decides whether a
+ *   negative `value` is allowed, as for a reservation.
  * - `ts`: the instant of `value`: `now` for a token bucket, the start of the current window for a
- *   fixed window. It is never less than `existing.ts`, whatever the clock does.
+ *   fixed window. `ts` is never less than `existing.ts`, whatever the clock does.
  * - `retryAfter`: the smallest whole number of ms after which the same call, on the same state,
  *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid. At most
  *   8e15, which is 253,000 years.
  *
  * @param existing the tokens at an earlier instant. `null` where nothing was used: the bucket is full.
- * @param config a valid one, see `validateConfig`.
+ * @param config a valid config, see `validateConfig`.
  * @param now epoch ms.
  * @param count tokens to take, finite and at least 0.
  * @throws RateLimitInputError when `count` is negative or not finite.
@@ -86,11 +87,11 @@ export function calculateRateLimit(
 
 /**
  * Whole ms from `now` until taking `count` tokens leaves at least `floor`, see `floorOf`. Call it
- * only where that is not so at `now`. At most {@link MAX_RETRY_AFTER}.
+ * only where taking them at `now` would leave less. At most {@link MAX_RETRY_AFTER}.
  *
- * A quotient of doubles is only the first guess: it can be a little too small or too large, and off
- * by many ms where a token takes years. Refilling is monotone in time even after rounding, so a
- * search around the guess finds the exact ms at which {@link refill} agrees.
+ * A quotient of doubles is only the first guess: the quotient can be a little too small or too large,
+ * and off by many ms where a token takes years. Refilling is monotone in time even after rounding, so
+ * a search around the guess finds the first ms at which {@link refill} gives enough.
  */
 export function waitAfter(
   reading: Reading,
@@ -102,7 +103,8 @@ export function waitAfter(
   const most = mostUsed(config, floor);
   const { used, ts } = refill(config, reading, now);
   const after = used + count;
-  // A bucket never holds a `count` above its capacity. Such a call waits until its debt is repaid.
+  // A bucket never holds a `count` above its capacity. A call for so many tokens waits until the debt
+  // that the call makes is repaid.
   const isEnough =
     leastUsed(config) + count <= most
       ? (wait: number) => refill(config, reading, now + wait).used + count <= most
@@ -125,29 +127,29 @@ export function shortestWait(guess: number, passes: (wait: number) => boolean): 
 }
 
 /**
- * The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. It compares as
- * a take does. Otherwise a call that got its tokens could be told to wait for them.
+ * The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. Compare as a
+ * take does, or a call that got its tokens could be told to wait for them.
  */
 export function roundUp(value: number, config: Bucket): number {
   const isRounding = value < 0 && emptyAt(config) - value <= mostUsed(config, -toleranceOf(config));
   return isRounding ? 0 : value;
 }
 
-/** What a config reads where nothing was used, in a window aligned with `start`. */
+/** The reading of a config where nothing was used, in a window aligned with `start`. */
 export function unused(config: Bucket, now: number, least: number = leastUsed(config)): Reading {
   const used = isCredits(config) ? 0 : least;
   return { used, ts: config.kind !== "fixed window" ? now : windowAt(config, now) };
 }
 
 /**
- * What a config reads, by the tokens that are left. `used` goes before `value` where the two say the
- * same, because subtracting from the capacity may lose the last bit. It is ignored where a caller has
- * changed `value`.
+ * The reading of a config, by the tokens that are left. `used` is read where `used` and `value` agree,
+ * because subtracting `value` from the capacity may lose the last bit. `used` is ignored where a
+ * caller has changed `value`.
  */
 export function readingOf(config: Bucket, { value, ts, used }: RateLimitState): Reading {
   const empty = emptyAt(config);
   const isSame = used !== undefined && empty - used === value;
-  // More than the capacity is a full bucket.
+  // A `value` above the capacity is a full bucket.
   return { used: isSame ? used : Math.max(empty - value, leastUsed(config)), ts };
 }
 
@@ -158,8 +160,8 @@ export function stateAt(state: RateLimitState, config: Bucket, now: number): Rat
 }
 
 /**
- * What is used at `now` of what was used at an instant. A `now` before that instant counts as that one:
- * no refill, no drain.
+ * The reading at `now`, from the reading at `ts`. A `now` before `ts` counts as `ts`: no refill, no
+ * drain.
  *
  * @param least what is used at least, see {@link leastUsed}.
  */
@@ -184,7 +186,7 @@ export function refill(
 
 /**
  * The most tokens that can have come to a row between its instants `from` and `to`. Of a fixed
- * window, these are starts of windows.
+ * window, both instants are starts of windows.
  */
 export function refillBetween(config: Bucket, from: number, to: number): number {
   if (config.kind === "fixed window") return mostWindowsBetween(config, from, to) * config.rate;
@@ -192,9 +194,9 @@ export function refillBetween(config: Bucket, from: number, to: number): number 
 }
 
 /**
- * The smallest whole number above 0 for which `holds` is true. It must be false below that number,
- * and true from there on. Gallops from the guess, then bisects: two calls when the guess is right.
- * `Infinity` when there is no such number up to 2^53, which a valid config and count exclude.
+ * The smallest whole number above 0 for which `holds` is true. `holds` must be false below that
+ * number, and true from that number on. Gallops from the guess, then bisects: two calls when the guess
+ * is right. `Infinity` when there is no such number up to 2^53. A valid config and count exclude that.
  */
 export function firstWhole(guess: number, holds: (whole: number) => boolean): number {
   if (!(guess <= MAX_WHOLE)) return Infinity;

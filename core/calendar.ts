@@ -1,12 +1,12 @@
 /**
  * The windows of days, weeks and months in a time zone. A window starts with the first instant of its
- * first day. That is not always midnight, and a day is not always 24 hours:
+ * first day. That instant is not always midnight, and a day is not always 24 hours:
  *
  * - Where a change of the clock leaves out midnight, the day starts when the clock has changed.
  * - Where midnight comes twice, the day starts at the first one.
  * - A day that a zone has left out, to change sides of the date line, has no window.
  *
- * Windows have whole numbers. All of it is calculated from one function: the start of window n.
+ * Windows are numbered. All functions here are calculated from one of them: the start of window n.
  */
 import type { Windows } from "./config.js";
 import type { FixedWindowConfig } from "./limit-config.js";
@@ -17,20 +17,20 @@ type CalendarPeriod = Exclude<FixedWindowConfig["period"], number>;
 
 /** The most starts that a calendar remembers, some 50 bytes each. */
 const MAX_STARTS = 20_000;
-/** More than the zone furthest from UTC was ever away from it: Manila, 15:56:08 behind. */
+/** More than any zone was ever away from UTC: Manila was the furthest, 15:56:08 behind. */
 const FURTHEST = 16 * HOUR;
 /** More windows than any wait has: 2^52 ms are fewer days. */
 const MOST_WINDOWS = 1e9;
-/** Longer ago, or later, than any instant of a decision, epoch ms. Up to here all sums are exact. */
+/** Further from 1970 than any instant of a decision, epoch ms. Up to this bound all sums are exact. */
 const LATEST = 2 ** 54;
-/** Years in which a zone can have left out a day: from the first who did to long after the last. */
+/** Years in which a zone can have left out a day: from before the first such day to long after the last. */
 const [FIRST_YEAR, LAST_YEAR] = [1840, 2100];
 
 export class Calendar implements Windows {
   private readonly starts = new Map<number, number>();
   /** The days without a window, by year. */
   private readonly skipped = new Map<number, readonly number[]>();
-  /** The window that was asked for last: most calls are in the present one. */
+  /** The window that was asked for last: most calls are in the present window. */
   private current = { index: 0, start: 0, end: 0 };
 
   /**
@@ -47,7 +47,7 @@ export class Calendar implements Windows {
     return this.windowOf(now).start;
   }
 
-  /** A `ts` that starts no window counts as the start of the next one: see {@link indexFrom}. */
+  /** A `ts` that starts no window counts as the start of the next window: see {@link indexFrom}. */
   since(ts: number, now: number): number {
     if (now < ts) return 0;
     // Most rows are of the present window.
@@ -66,12 +66,12 @@ export class Calendar implements Windows {
     }
   }
 
-  /** The first start of a window that is not before `ts`. */
+  /** The first start of a window at `ts` or later. */
   from(ts: number): number {
     return this.startOf(this.indexFrom(ts));
   }
 
-  /** The starts of `count` windows, from the one of `now` on. */
+  /** The starts of `count` windows, from the window of `now` on. */
   list(now: number, count: number): number[] {
     const list: number[] = [];
     for (let { index } = this.windowOf(now); list.length < count; index++) {
@@ -82,14 +82,16 @@ export class Calendar implements Windows {
 
   most(from: number, to: number): number {
     const windows = this.windowsBetween(this.windowOf(from).index, this.windowOf(to).index);
-    // The row has been in another zone, which may have brought one window more.
+    // A `to` that starts no window: the row has been in another zone, which may have brought one window
+    // more.
     return Math.max(0, windows) + (this.from(to) === to ? 0 : 1);
   }
 
   /**
-   * The first window that does not start before `ts`. A row whose zone was changed has a `ts` within
-   * a window. It keeps its tokens until that window has ended, and for the next one. So its windows
-   * are never shorter than those of a row that stays in one zone, however often the zone changes.
+   * The first window that starts at `ts` or later. A row whose zone was changed has a `ts` within a
+   * window. Such a row keeps its tokens until that window has ended, and during the next window. So the
+   * windows of a row are never shorter than those of a row that stays in one zone, however often the
+   * zone changes.
    */
   private indexFrom(ts: number): number {
     const { index, start } = this.windowOf(ts);
@@ -100,14 +102,14 @@ export class Calendar implements Windows {
     const now = Math.min(LATEST, Math.max(-LATEST, at));
     if (now >= this.current.start && now < this.current.end) return this.current;
     let index = this.indexOf(Math.floor(now / DAY));
-    // The day of UTC is next to that of the zone, at most.
+    // The zone's day is the day of UTC, the day before or the day after.
     while (this.startOf(index + 1) <= now) index++;
     while (this.startOf(index) > now) index--;
     this.current = { index, start: this.startOf(index), end: this.startOf(index + 1) };
     return this.current;
   }
 
-  /** The windows that start after the one of `from`, up to the one of `to`. */
+  /** How many windows start after window `from`, up to window `to`. */
   private windowsBetween(from: number, to: number): number {
     if (this.period !== "day") return to - from;
     if (to < from) return -this.windowsBetween(to, from);
@@ -172,7 +174,7 @@ function startOfDay(zone: string, day: number): number {
   let from = midnight - FURTHEST;
   let offset = offsetOf(zone, from);
   for (;;) {
-    // When it is midnight there, unless the offset changes before.
+    // The instant of midnight in the zone, unless the offset changes before that instant.
     const start = Math.max(from, midnight - offset);
     if (offsetOf(zone, start) === offset) return start;
     from = changeOf(zone, from, start, offset);

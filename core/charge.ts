@@ -1,5 +1,5 @@
 /**
- * Takes tokens for use that has already happened. It is never denied: tokens that are not there are
+ * Takes tokens for use that has already happened. A charge is never denied: tokens that are missing are
  * owed, whatever `maxReserved` says, and later calls wait until the debt is repaid.
  */
 import { usedAt } from "./rows/reading.js";
@@ -13,13 +13,13 @@ import type { Row } from "./rows/row.js";
 import { windowAfter } from "./windows.js";
 
 /**
- * The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. Of
- * credits, which only `credit()` repays, as many as a balance can hold.
+ * The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. Only
+ * `credit()` repays a debt of credits, so its bound is the most that a balance can hold.
  */
 export function chargeFloor(config: Bucket): number {
   if (isCredits(config)) return -MOST_CREDITS;
   const periods = Math.floor(MAX_WAIT / 2 / longestPeriod(config));
-  // Where the rate is huge, more than a double holds.
+  // With a huge rate, the debt would be more than a double holds.
   return Math.min(0, Math.max(-Number.MAX_VALUE, capacityOf(config) - periods * config.rate));
 }
 
@@ -41,17 +41,21 @@ export function validateChargeable(
 
 /** Rows that share a limit, after a charge. */
 export interface ChargedRows {
-  /** What to write. */
+  /** The rows to write. */
   next: Row[];
-  /** What was charged to each of them; below 0 for a row that got some of what another one had used. */
+  /** The tokens charged to each row; below 0 for a row whose use was passed on to other rows. */
   charged: number[];
 }
 
 /**
- * The rows that share a limit after `count` tokens were charged to them. What was used by a larger
- * config stays used, and each row gets an equal part of the charge then. Otherwise several rows are left
- * with equal parts, so that every later call meets its part of a debt. Rows that are closed stay so for longer, by as much as refills meanwhile. Where some are
- * open, these pay, and the others stay as they are.
+ * The rows that share a limit, after `count` tokens were charged to them. The first of these cases
+ * counts:
+ *
+ * - A row says what a larger config has used. That stays used, and each row pays an equal part.
+ * - All rows are closed. Each opens later, by the time in which its part of the charge is refilled.
+ * - Some rows are closed. The open rows pay, and the closed rows stay as they are.
+ * - Otherwise all rows end with the same use, so that every later call meets its part of a debt. Rows
+ *   that have used 2 and 6 have both used 6 after a charge of 4.
  *
  * @param config one shard's part, see `shardConfig`.
  */
@@ -79,7 +83,7 @@ export function chargeRows(
   if (closed.length > 0) return chargeOpen(rows, config, now, count);
   const held = rows.map((row) => usedAt(row, config, now));
   const total = held.reduce((sum, { used }) => sum + used, 0);
-  // Reservations may owe more than a charge may leave. That debt stays.
+  // Reservations may owe more than a charge may leave. Such a debt stays.
   const most = Math.max(mostUsed(config, chargeFloor(config)), total / rows.length);
   const used = Math.min(most, (total + count) / rows.length);
   return {
@@ -88,7 +92,7 @@ export function chargeRows(
   };
 }
 
-/** One of the rows, some of which say what a larger config has used. */
+/** Charges one of the rows, where some of them say what a larger config has used. */
 function chargeAlone(row: Row | null, config: Bucket, now: number, count: number): Row {
   if (isClosed(row, now)) return closedLonger(row!, config, now, count);
   const reading = usedAt(row, config, now);
@@ -99,7 +103,7 @@ function chargeAlone(row: Row | null, config: Bucket, now: number, count: number
   return row !== null && row.used < 0 ? rowOf(config, used, reading.ts) : { used, ts: reading.ts };
 }
 
-/** {@link chargeRows} where some of the rows are closed. */
+/** {@link chargeRows} where some of the rows are closed, and others are open. */
 function chargeOpen(
   rows: readonly (Row | null)[],
   config: Bucket,
@@ -115,8 +119,8 @@ function chargeOpen(
 }
 
 /**
- * A closed bucket that opens when what was charged is refilled, too. Like a debt, it has a bound: what
- * is charged beyond that is forgotten.
+ * A closed bucket that opens later, by the time in which the charge is refilled. Like a debt, that time
+ * has a bound: a charge to a bucket that opens after `MAX_WAIT / 2` or later is forgotten.
  */
 function closedLonger(row: Row, config: Bucket, now: number, count: number): Row {
   const { used, ts } = row;

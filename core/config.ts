@@ -1,6 +1,6 @@
 /**
- * A limit as the arithmetic has it, and as it is shown to those who read it. Users write a
- * `LimitConfig`.
+ * The config of a limit, as the arithmetic takes it, and as a server shows it to its clients. Users
+ * write a `LimitConfig`.
  */
 import { DAY } from "./durations.js";
 import type {
@@ -10,7 +10,7 @@ import type {
   TokenBucketConfig,
 } from "./limit-config.js";
 
-/** Windows that are of no equal length: those of a time zone, or of a list. */
+/** Windows that are not of equal length: the windows of a time zone, or of a list. */
 export interface Windows {
   /** The start of the window at `now`. */
   at(now: number): number;
@@ -25,7 +25,7 @@ export interface Windows {
   most?(from: number, to: number): number;
 }
 
-/** What only windows have. */
+/** None of the options that only fixed windows have. */
 type NoWindows = {
   [
     TOption in Exclude<
@@ -49,27 +49,27 @@ type OtherWindow = FixedWindowConfig & {
   starts?: readonly number[] | undefined;
 };
 
-/** What the arithmetic of a fixed window calculates with. */
+/** The config of a fixed window, as the arithmetic takes it. */
 export type WindowBucket = WindowOfZone | OtherWindow;
 
 interface CreditsBucket extends Omit<TokenBucketConfig, "kind">, NoWindows {
   kind: "credits";
   /** 0: no tokens come by themselves. */
   rate: number;
-  /** Without a meaning, because no tokens come. */
+  /** Has no meaning, because no tokens come. */
   period: number;
   capacity: number;
 }
 
-/** What the arithmetic calculates with. */
+/** A config, as the arithmetic takes it. */
 export type Bucket = TokenBucket | CreditsBucket | WindowBucket;
 
 /** A fixed window, as it is shown. */
 export type ShownWindow = FixedWindowConfig & {
   /**
    * The instants at which windows start, epoch ms, ascending, for a page that cannot calculate the
-   * windows itself. Each brings `rate` tokens, and an instant that is there twice brings them twice.
-   * After the last one no window starts. It stands in for `start` and `period`.
+   * windows itself. Each instant brings `rate` tokens. An instant that is in the list twice brings
+   * twice as many. After the last instant, no window starts. `starts` replaces `start` and `period`.
    */
   starts?: readonly number[] | undefined;
   /**
@@ -81,7 +81,7 @@ export type ShownWindow = FixedWindowConfig & {
 };
 
 /**
- * A limit as those who read it get it, plain JSON: in snapshots, in denials, and from `configOf`.
+ * The config of a limit as a server shows it, plain JSON: in snapshots, in denials, and from `configOf`.
  * `calculateRateLimit` takes it, so that a page calculates as the server does.
  */
 export type ShownConfig = TokenBucket | CreditsBucket | ShownWindow;
@@ -89,20 +89,20 @@ export type ShownConfig = TokenBucket | CreditsBucket | ShownWindow;
 /** A config whose periods are of equal length: no days, weeks or months of the calendar. */
 export type PeriodicConfig = (TokenBucket | OtherWindow) & { period: number };
 
-/** The most shards of a limit. It is bounded because `getValue` and `reset` read all of them. */
+/** The most shards of a limit. Their number has a bound because `getValue` and `reset` read all of them. */
 export const MAX_SHARDS = 1000;
 
 /**
  * The longest wait that can be represented exactly: 2^52 ms, or 142,000 years. Added to any date,
- * it stays within the integers that a double holds. A slower limit is a mistake.
+ * such a wait stays within the integers that a double holds. A slower limit is a mistake.
  */
 export const MAX_WAIT = 2 ** 52;
 
 /**
- * The longest wait in an answer, ms: 8e15, or 253,000 years. It means never: no wait ends the
+ * The longest wait in an answer, ms: 8e15, or 253,000 years. This number means never: no wait ends the
  * denial, as where credits are used up. It is longer than any wait of a bucket that was only used
- * with one config. Added to the time, it is still a date for JavaScript. On a page, where the answer
- * is no JSON, `retryAt` is `Infinity` then.
+ * with one config. Added to the present time, it is still a date for JavaScript. On a page, the answer
+ * is not JSON, so there `retryAt` is `Infinity` instead.
  */
 export const MAX_RETRY_AFTER = 8e15;
 
@@ -116,7 +116,7 @@ export function shortestBlock({ blockFor }: Pick<Bucket, "blockFor">): number | 
   return typeof blockFor === "object" ? blockFor[0] : blockFor;
 }
 
-/** The length of the longest period, ms: of those of a calendar, 31 days. Pages need no table of them. */
+/** The length of the longest period, ms; 31 days for any period of a calendar, so pages need no table. */
 export function longestPeriod({ period }: Bucket): number {
   return typeof period === "string" ? 31 * DAY : period;
 }
@@ -127,20 +127,20 @@ export function capacityOf(config: Bucket): number {
 }
 
 /**
- * What is used where nothing is left: the capacity, and of credits, which are a balance, nothing. What
- * is used beyond it is owed.
+ * The use of a bucket that has nothing left: the capacity, and 0 for credits, because credits are a
+ * balance. All use above this number is owed.
  */
 export function emptyAt(config: Bucket): number {
   return config.rate && capacityOf(config);
 }
 
-/** What is used at least: nothing. A balance of credits counts as less than that, and has a bound. */
+/** The least that can be used: 0; minus the capacity for credits, where a balance of 5 is a use of -5. */
 export function leastUsed(config: Bucket): number {
   return config.rate === 0 ? -capacityOf(config) : 0;
 }
 
 /**
- * The most that may be used after a call, by the least that it may leave; see {@link floorOf}. No more
+ * The most that may be used after a call that has to leave at least `floor`; see {@link floorOf}. No more
  * than a double holds.
  */
 export function mostUsed(config: Bucket, floor: number): number {
@@ -148,30 +148,30 @@ export function mostUsed(config: Bucket, floor: number): number {
 }
 
 /**
- * The most tokens that may be owed: `maxReserved`. Without it, as many as can be repaid within
+ * The most tokens that may be owed: `maxReserved`. Without that option, as many as can be repaid within
  * {@link MAX_WAIT} with enough time left to fill the bucket.
  */
 export function reservableOf(config: Bucket): number {
   if (config.maxReserved !== undefined) return config.maxReserved;
   const periods =
     Math.floor(MAX_WAIT / longestPeriod(config)) - Math.ceil(capacityOf(config) / config.rate);
-  // Where the rate is huge, more than a double holds.
+  // With a huge rate, the product would be more than a double holds.
   return Math.min(Math.max(0, periods) * config.rate, Number.MAX_VALUE);
 }
 
 /**
  * The tokens that a call may lack, because sums of doubles are not exact: an empty bucket of 10 tokens per
- * 100 ms that gave 0 tokens at 1 ms and 1 at 13 ms holds 8.999999999999998 at 100 ms. It is at most what
- * comes within a thousandth of a ms, so no call passes a ms too early. Nothing is added to the
- * bucket, so the differences do not add up.
+ * 100 ms that gave 0 tokens at 1 ms and 1 at 13 ms holds 8.999999999999998 at 100 ms. The tolerance is at
+ * most the tokens that come within a thousandth of a ms, so no call passes a ms too early. It is never
+ * added to the bucket, so the errors do not add up.
  */
 export function toleranceOf(config: Bucket): number {
   return 1e-9 * Math.min(1, capacityOf(config), (1e6 * config.rate) / longestPeriod(config));
 }
 
 /**
- * The least that a call may leave in a row: 0, or with `reserve`, minus what may be owed. Less than
- * that by {@link toleranceOf}.
+ * The least that a call may leave in a row: 0, or with `reserve`, minus the tokens that may be owed. In
+ * both cases, {@link toleranceOf} is subtracted.
  */
 export function floorOf(config: Bucket, reserve: boolean): number {
   return (reserve ? -reservableOf(config) : 0) - toleranceOf(config);

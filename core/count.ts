@@ -1,5 +1,5 @@
 /**
- * Checks whether a limit can ever grant a count. It does not check whether it has the tokens now.
+ * Checks whether a limit can ever grant a count, not whether the limit has the tokens now.
  */
 import {
   type Bucket,
@@ -26,8 +26,8 @@ export function validateCount(count: number, advice: string = ""): void {
 }
 
 /**
- * The count of a call: 1 where it is left out. A count that is there and `undefined` is an error. It is
- * what a missing figure of the use looks like, and 1 token for it would be far too few.
+ * The count of a call: 1 where `count` is left out. `count: undefined` is an error: a figure of the use
+ * that is missing looks like that, and 1 token instead of that figure can be far too few.
  *
  * @throws RateLimitInputError with `reason: "count"`.
  */
@@ -37,7 +37,7 @@ export function countOf(options: { count?: number | undefined }): number {
   return options.count!;
 }
 
-/** The option `count` as it was given, so that one that is left out stays so. */
+/** The option `count` as it was given: a `count` that was left out stays left out. */
 export function countOption(options: { count?: number }): { count?: number } {
   return "count" in options ? { count: options.count } : {};
 }
@@ -73,8 +73,8 @@ export function validateSatisfiable(
 }
 
 /**
- * Whether some wait could satisfy the count. It compares as the decision does. Otherwise a rounding
- * error could accept a count that is then denied for ever.
+ * Whether some wait could satisfy the count. Compare as the decision does, or a rounding error could
+ * accept a count that is then denied for ever.
  */
 export function isSatisfiable(config: Bucket, count: number, reserve: boolean): boolean {
   const rows = usedShards(config);

@@ -29,11 +29,12 @@ import type { Row } from "./rows/row.js";
  * A denial with `remembered` is from the memory of this process, see `rememberDenials`: the store was
  * not asked. `retryAfter` and `value` are those of this instant.
  *
- * A grant with `repeated` is the first answer to the same id, see `once`: this call took nothing.
- * `retryAfter` is what is left of its wait. `refund` and `settle` give back nothing for it.
+ * A grant with `repeated` repeats the first answer to the same id, see `once`: this call took nothing.
+ * `retryAfter` is the rest of the first call's wait. `refund` and `settle` give back nothing for a
+ * repeated grant.
  *
  * `value` is the tokens left after the call. It can be a fraction, and it is negative while
- * reservations are outstanding. `ts` is the instant at which that is so, epoch ms: for a fixed
+ * reservations are outstanding. `ts` is the instant of `value`, epoch ms: for a fixed
  * window, the start of the window. `shards` says where the tokens of a sharded limit came from.
  * `refund` needs these three to know what it may give back.
  */
@@ -54,7 +55,7 @@ export type RateLimitResult =
 export interface TakenShard {
   /** The index of the shard, from 0. */
   shard: number;
-  /** The tokens that it gave. */
+  /** The tokens that the shard gave. */
   count: number;
 }
 
@@ -71,7 +72,7 @@ export interface RateLimitDecision {
 
 /**
  * Takes `total` tokens, all of them or none. Returns the row to write, or `undefined` where less
- * than `floor` would be left, and of a bucket that is closed. Keep the order of operations: SQL stores
+ * than `floor` would be left, and for a closed bucket. Keep the order of operations: SQL stores
  * calculate the same formula inside a statement, to the last bit.
  *
  * @param floor the least that may be left, see `floorOf`.
@@ -88,16 +89,16 @@ export function takeTokens(
   if (isClosed(existing, now)) return undefined;
   const held = usedAt(existing, config, now, least);
   const used = held.used + total;
-  // Not so where a number is not valid, either.
+  // With `!`, so that a NaN takes no tokens: every comparison with NaN is false.
   if (!(used <= mostUsed(config, floor))) return undefined;
   const next = rowOf(config, used, held.ts);
-  // What is owed is the same for every config.
+  // A debt is the same for every config.
   if (existing === null || next.used < 0 || !isOfLarger(config, existing)) return next;
   // A call for no tokens changes nothing.
   return total === 0 ? existing : withMoreUsed(config, existing, now, held, total);
 }
 
-/** {@link takeTokens} of a bucket without a row, which has the tokens. */
+/** {@link takeTokens} from a bucket that has no row, and enough tokens. */
 export function takeFromFull(
   config: Bucket,
   now: number,
@@ -120,7 +121,7 @@ export function grantOf(
   now: number,
   later: number = 0,
 ): RateLimitResult {
-  // Of a larger config's row, only the present instant tells what this one has used.
+  // In a row of a larger config, `used` is what that config used. Read at `now` what this config has used.
   const reading = isOfLarger(config, next) ? usedAt(next, config, now) : levelIn(config, next);
   const { ts } = reading;
   const used = reading.used - later;
@@ -154,7 +155,7 @@ export function decideRateLimit(
   const floor = floorOf(config, reserve);
   const next = takeTokens(existing, config, now, count, floor);
   if (next !== undefined) {
-    // A row that stays as it is says what was used some time ago.
+    // A row that stays as it is says what was used some time ago, so read it at `now`.
     const at = next === existing ? usedAt(next, config, now) : undefined;
     const row = at ? rowOf(config, at.used, at.ts) : next;
     return { result: grantOf(row, config, now), next };

@@ -1,7 +1,7 @@
 /**
- * One class per kind of failure. Distinguish them by `kind` and `name`, not by `instanceof`, so
- * that it also works between two copies of the package. A denial is data. It becomes an error only
- * where `throws: true` asks for it.
+ * One class per kind of failure. Distinguish the classes by `kind` and `name`, not by `instanceof`, so
+ * that the check also works between two copies of the package. A denial is data. It becomes an error
+ * only where `throws: true` asks for that.
  */
 import type { ShownConfig } from "./config.js";
 import { waitInWords } from "./wait-in-words.js";
@@ -31,9 +31,9 @@ export interface RateLimitErrorData<TName extends string = string> {
   /** The server's clock, epoch ms. */
   now: number;
   /**
-   * Only if several limits were charged together: those that were exhausted, each once and with a
-   * wait of its own, in the order in which they were charged. The limits that had enough tokens are
-   * missing, and so are those that clients may not know.
+   * Only if several limits were charged together: the exhausted limits, each once and with a wait of
+   * its own, in the order in which they were charged. Limits that had enough tokens are missing. Limits
+   * that clients may not know are missing, too.
    */
   denials?: readonly RateLimitDenial<TName>[] | undefined;
 }
@@ -51,7 +51,7 @@ export interface RateLimitDenial<TName extends string = string> {
 }
 
 /**
- * What a denial says to people, in an application's own words or language. The numbers stay in the data.
+ * Makes the message of a denial, in an application's own words or language. The numbers stay in the data.
  *
  * @example
  * import { type DenialMessage, waitInWords } from "trpc-rate-limit";
@@ -63,19 +63,19 @@ export interface RateLimitDenial<TName extends string = string> {
  */
 export type DenialMessage = (rateLimit: RateLimitErrorData) => string;
 
-/** What people may do about a denial. It names no limit. */
+/** Tells people what they may do about a denial, without the name of a limit. */
 export function adviceOf({ retryAfter }: { retryAfter: number }): string {
   const wait = waitInWords(retryAfter);
   return wait === undefined ? "Waiting does not help" : `Try again in ${wait}`;
 }
 
-/** The message of a denial where the application has none of its own. It names every limit. */
+/** The message of a denial where the application has no words of its own. It names every limit. */
 export function denialMessage(rateLimit: RateLimitErrorData): string {
   const names = denialsOf(rateLimit).map(({ name }) => name);
   return `Rate limit "${names.join('", "')}" exceeded. ${adviceOf(rateLimit)}`;
 }
 
-/** Words that fail, or that are none, must not turn a denial into something else. */
+/** A `message` that throws, or returns no text, must not turn a denial into another error. */
 function messageBy(message: DenialMessage, rateLimit: RateLimitErrorData): string {
   try {
     const said: unknown = message(rateLimit);
@@ -86,16 +86,16 @@ function messageBy(message: DenialMessage, rateLimit: RateLimitErrorData): strin
   return denialMessage(rateLimit);
 }
 
-/** By the error that was made with it, for an error about fewer limits. */
+/** The message functions of errors, by error, for errors about fewer limits that are made from them. */
 const ownMessages = new WeakMap<object, DenialMessage>();
 
-/** The error of the same denial with other data, which its message goes by. */
+/** The error of the same denial with other data. The same function makes its message. */
 export function remadeError(error: unknown, rateLimit: RateLimitErrorData): RateLimitError {
   return new RateLimitError(rateLimit, ownMessages.get(Object(error) as object));
 }
 
 /**
- * Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. Its message is for
+ * Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. The message is for
  * people: 'Rate limit "sendMessage" exceeded. Try again in 6 seconds'.
  *
  * @example
@@ -118,7 +118,7 @@ export class RateLimitError<TName extends string = string> extends Error {
 
   /**
    * @param rateLimit the facts of the denial.
-   * @param message what it says to people. By default, it names every limit, and says when to try again.
+   * @param message the message for people. By default, it names every limit, and says when to try again.
    */
   constructor(rateLimit: RateLimitErrorData<TName>, message: DenialMessage = denialMessage) {
     super(messageBy(message, rateLimit));
@@ -163,7 +163,7 @@ export class RateLimitConfigError extends Error {
 }
 
 /**
- * A call with a `count`, a `key` or a name that is not valid. It consumed nothing.
+ * A call with a `count`, a `key` or a name that is not valid. The call consumed nothing.
  *
  * @example
  * import { RateLimitInputError } from "trpc-rate-limit";
@@ -226,10 +226,10 @@ export class RateLimitStoreError extends Error {
   readonly kind = "StoreFailure";
   /**
    * Whether the store has failed as a whole: it cannot be reached, is silent, or says that it stops,
-   * starts or has no room. `false`: it was too busy for this call, or it works and its set-up is wrong.
-   * For example, a transaction held the row for too long, the application held all connections, or the
-   * table was renamed. Only an outage opens a limit with `whenStoreFails: "allow"`: callers can keep a
-   * store busy, and a wrong set-up stays.
+   * starts or has no room. `false`: the store was too busy for this call, or it works and its set-up is
+   * wrong. For example, a transaction held the row for too long, the application held all connections,
+   * or the table was renamed. Only an outage opens a limit with `whenStoreFails: "allow"`, because
+   * callers can keep a store busy on purpose, and a wrong set-up does not end by itself.
    */
   readonly isOutage: boolean;
 
@@ -241,8 +241,8 @@ export class RateLimitStoreError extends Error {
 }
 
 /**
- * Whether `error` is a denial: a {@link RateLimitError}, the `TRPCError` made of one, the
- * `TRPCClientError` it arrives as, or its serialised form. Narrows to `error.data.rateLimit`.
+ * Whether `error` is a denial: a {@link RateLimitError}, the `TRPCError` that was made of it, the
+ * `TRPCClientError` that a client gets, or the serialised form. Narrows to `error.data.rateLimit`.
  *
  * @example
  * import { isRateLimitError } from "trpc-rate-limit";

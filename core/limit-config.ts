@@ -6,8 +6,8 @@ interface CommonConfig {
   /** Tokens added per `period`. Finite and above 0; fractions are fine (`1 / 3`). */
   rate: number;
   /**
-   * The most tokens that can be held: the largest burst. Finite and at least 0. Below 1, only calls
-   * with a `count` as small can pass. At 0 every call needs `reserve`.
+   * The most tokens that can be held: the largest burst. Finite and at least 0. With a capacity below
+   * 1, only calls with a `count` up to the capacity can pass. With 0, every call needs `reserve`.
    * @default rate
    */
   capacity?: number;
@@ -25,10 +25,10 @@ interface CommonConfig {
   /**
    * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. Tokens
    * that were left are lost. A token bucket is empty when it opens. A fixed window stays closed until
-   * the first window that starts after that time. It opens then, whatever config reads it. Further denials
-   * neither extend it nor start another one, until a call has been granted again. A bucket in debt is
-   * not closed. Two denials close nothing: one for the call's `maxWait`, and one in a transaction that
-   * is rolled back. Not with `shards`.
+   * the first window that starts after that time. The bucket opens at that instant, whatever config
+   * reads it. Further denials neither extend the closing nor start another one, until a call has been
+   * granted again. A bucket in debt is not closed. Two kinds of denials close nothing: a denial for the
+   * call's `maxWait`, and a denial in a transaction that is rolled back. Not with `shards`.
    *
    * A list makes each closing longer than the one before: `[MINUTE, 5 * MINUTE, 15 * MINUTE]` closes
    * for a minute, then for five, and for fifteen from the third time on. Each entry is at least as
@@ -57,43 +57,46 @@ interface CommonConfig {
    */
   holds?: boolean | undefined;
   /**
-   * Counts who used how much, for `limiter.usage`: `true`, or the length of a span and how long it is
-   * kept. A key then has at most 174 characters, as stored. Clients never see this option.
+   * Counts the use of each key, for `limiter.usage`: `true`, or the length of a span and how long spans
+   * are kept. A key then has at most 174 characters, as stored. Clients never see this option.
    * @default false
    */
   usage?: boolean | UsageConfig | undefined;
   /**
    * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
-   * says the answer that they would have given. The rows are those of a limit that denies.
+   * says the answer of a limit that denies. The rows are those of a limit that denies, too.
    * @default false
    */
   shadow?: boolean;
   /**
    * The answer of `limit` and `check` in an outage of the store: an error, or `ok` with
-   * `storeFailed`. A store that is only too busy for a call is no outage, and the call fails.
-   * `acquire` does not wait then, and `limitAll` is `ok` where all of its limits allow it. Calls in
-   * transactions fail. With `"allow"`, an attacker who can overload the database gets past the
-   * limit. Clients never see this option.
+   * `storeFailed`. A store that is only too busy for a call is no outage, and the call fails. In an
+   * outage, `acquire` does not wait, `limitAll` is `ok` where all of its limits have `"allow"`, and
+   * calls in transactions fail. With `"allow"`, an attacker who can overload the database gets past
+   * the limit. Clients never see this option.
    * @default "fail"
    */
   whenStoreFails?: "fail" | "allow";
   /**
    * How long a process may repeat a denial of `limit` from memory, without asking the store: whole
-   * ms, at least 0. Counted from when the denied call was sent, and no longer than until its
-   * `retryAfter` has passed. Calls of the same key for at least as many tokens get that answer,
-   * with `remembered`. They are denied too long by at most that time after another process has given
-   * tokens back, has reset the bucket, or has used it with another config. With more than two
-   * `shards`, also while shards that the denied call did not see have tokens. Memory answers neither
-   * `acquire`, `check`, `limitAll` nor calls in transactions, no shadow, and a limit with `blockFor`
-   * only while its bucket is closed. Clients never see this option.
+   * ms, at least 0. The time counts from when the denied call was sent, and ends no later than the
+   * `retryAfter` of the denial. Calls of the same key for at least as many tokens get the same denial,
+   * with `remembered`.
+   *
+   * The price: such a call can be denied for too long, by at most this time. That happens after another
+   * process has given tokens back, has reset the bucket, or has used it with another config. With more
+   * than two `shards`, it also happens while shards that the denied call did not see have tokens.
+   *
+   * Memory never answers `acquire`, `check`, `limitAll`, calls in transactions or a shadow. It answers
+   * for a limit with `blockFor` only while the bucket is closed. Clients never see this option.
    * @default the limiter's `rememberDenials`
    */
   rememberDenials?: number;
   /**
    * Lets each process take tokens in blocks, and serve calls of `limit` from its memory. For a limit
-   * that many calls share, in processes that live long. Nothing is over-admitted. The price is
-   * `rate` times `ms` of the burst. Not with `blockFor`, `shards`, or days, weeks and months, and the
-   * capacity has to be more than what comes in `ms`. A call's own config needs a `lease` of its own.
+   * that many calls share, in processes that live long. Nothing is over-admitted. The price is a part
+   * of the burst: the tokens that come in `ms`. The capacity has to be more than those. Not with
+   * `blockFor`, `shards`, or days, weeks and months. A call's own config needs a `lease` of its own.
    * Without effect on Cloudflare Workers. Clients never see this option.
    * @default none: every call asks the store
    */
@@ -103,9 +106,9 @@ interface CommonConfig {
 /** How usage is counted; see `usage` of a limit. */
 export interface UsageConfig {
   /**
-   * The length of a span, ms: whole, from a minute to a day, and a day has to be a multiple of it. Spans
-   * begin at midnight UTC. A row is written per key and span, so a long one costs less. What was
-   * counted in spans of another length is not found after a change.
+   * The length of a span, ms: whole, from a minute to a day, and a day has to be a multiple of it. The
+   * first span of a day begins at midnight UTC. A row is written per key and span, so longer spans cost
+   * less. After a change of `every`, usage that was counted in spans of the old length is not found.
    * @default an hour
    */
   every?: number | undefined;
@@ -119,9 +122,9 @@ export interface UsageConfig {
 /** How a process takes tokens in blocks; see `lease` of a limit. */
 export interface LeaseConfig {
   /**
-   * How long a block of a token bucket lives, ms: whole, 10 to 60,000. What is left of it then is
-   * lost. A block of a fixed window ends with its window. A block has about as many tokens as this
-   * process needs in that time.
+   * How long a block of a token bucket lives, ms: whole, 10 to 60,000. Tokens that are left in the block
+   * at its end are lost. A block of a fixed window ends with its window. A block has about as many
+   * tokens as this process needs in that time.
    */
   ms: number;
 }
@@ -149,9 +152,9 @@ export interface AnyFixedWindow extends CommonConfig {
   period: number | "day" | "week" | "month";
   /**
    * The time zone of days, weeks and months: a name of the IANA database, such as `"Europe/Berlin"`,
-   * and not an offset. Only with such a `period`. A bucket that is in use when the zone changes, as
-   * with a caller's own zone, keeps its tokens until the end of the window of the new zone that it is
-   * in, and for one window more: a new zone must not refill it.
+   * and not an offset. Only with such a `period`. When the zone changes, as with a caller's own zone, a
+   * bucket in use gets no new tokens until the present window of the new zone has ended, and one more
+   * window after that: a new zone must not refill the bucket.
    * @default "UTC"
    */
   timeZone?: string | undefined;
@@ -162,13 +165,13 @@ export interface AnyFixedWindow extends CommonConfig {
   weekStart?: 0 | 1 | 2 | 3 | 4 | 5 | 6 | undefined;
   /**
    * An instant at which a window starts, epoch ms, such as the first billing date. The other windows
-   * follow in steps of `period`. Give one that never moves: months from 28 February stay on the 28th.
-   * Whole and finite. `0` aligns days with midnight UTC, and months with the first of each month.
-   * Weeks begin on Thursday then, and on Monday with `4 * DAY`. Not with `timeZone`, and not with days
-   * and weeks of the calendar.
+   * follow in steps of `period`. Give an instant that never moves: months from 28 February stay on the
+   * 28th. Whole and finite. `0` aligns days with midnight UTC, and months with the first of each month.
+   * With `0`, weeks begin on Thursday; with `4 * DAY`, they begin on Monday. Not with `timeZone`, and
+   * not with days and weeks of the calendar.
    *
-   * A bucket that is in use keeps its windows when `start` or `period` changes, of months by the day
-   * of the month: a new `start` must not refill it. `reset` it to begin the new windows.
+   * A bucket in use keeps its windows when `start` or `period` changes; months keep the day of the
+   * month. A new `start` must not refill the bucket. `reset` it to begin the new windows.
    * @default an offset derived from name and key, so that limits do not all refill at once
    */
   start?: number | undefined;
@@ -178,8 +181,8 @@ export interface AnyFixedWindow extends CommonConfig {
    * - `"next window"`: with the first of its windows that starts after that time, which can be a
    *   whole `period` later.
    * - `"new window"`: at the end of that time, to the ms. A window starts there, and has its `rate` of
-   *   tokens. The windows after it follow in steps of `period`. So each block brings up to `rate`
-   *   tokens more: in any span, a caller who keeps failing gets `rate` of them per `blockFor`. Not
+   *   tokens. The windows after that one follow in steps of `period`. So each block brings up to `rate`
+   *   tokens more: in any span, a caller who keeps failing gets `rate` tokens per `blockFor`. Not
    *   with days, weeks or months of the calendar, and not for token buckets, which refill little by little.
    * @default "next window"
    */
@@ -198,7 +201,7 @@ export interface PeriodWindowConfig extends AnyFixedWindow {
 
 /** Fixed windows that are days, weeks or months of the calendar. */
 export interface CalendarWindowConfig extends AnyFixedWindow {
-  /** What a window is: a day, a week or a month of the calendar in `timeZone`. */
+  /** A window is a day, a week or a month of the calendar in `timeZone`. */
   period: "day" | "week" | "month";
 }
 
@@ -210,7 +213,7 @@ export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
 
 /**
  * Slots: how many calls may run at a time, such as two generations per user. A call enters with
- * `limiter.enter`, and holds its slot until it releases it.
+ * `limiter.enter`, and holds its slot until the call releases the slot.
  */
 export interface ConcurrencyConfig {
   /** Slots: how many calls may run at a time. */
@@ -219,22 +222,22 @@ export interface ConcurrencyConfig {
   slots: number;
   /**
    * How long a slot stays held after its holder has died, ms: whole, 1,000 to 600,000. Holders renew
-   * their slot three times in that time. A process that stands still for longer loses it.
+   * their slot three times in that time. A process that stands still for longer loses its slot.
    * @default 30_000
    */
   ttl?: number | undefined;
 }
 
 /**
- * Credits: a balance that only `credit()` raises, such as credits that users buy. It holds nothing at
- * first, and no call takes it below zero.
+ * Credits: a balance that only `credit()` raises, such as credits that users buy. The balance is 0 at
+ * first, and no call takes it below 0.
  */
 export interface CreditsConfig {
   /** Credits: tokens that only `credit()` adds. */
   kind: "credits";
   /**
    * The most tokens that a balance holds: above 0, and at most 2^53. `credit()` adds no more than
-   * that. To lower it takes away what is above, at the next write to the balance.
+   * that. A lower capacity takes away the credits above it, at the next write to the balance.
    * @default 2^53
    */
   capacity?: number;
@@ -244,7 +247,7 @@ export interface CreditsConfig {
   whenStoreFails?: "fail" | "allow";
   /**
    * How long a process may repeat a denial of `limit` from memory, ms; see `rememberDenials` of a
-   * limit. Credits that another process adds meanwhile are seen that much later.
+   * limit. Credits that another process adds meanwhile are seen up to that much later.
    * @default the limiter's `rememberDenials`
    */
   rememberDenials?: number;
@@ -252,7 +255,7 @@ export interface CreditsConfig {
   onceFor?: number | undefined;
   /** Whether calls may hold their credits under an id; see `holds` of a limit. @default false */
   holds?: boolean | undefined;
-  /** Counts who used how much; see `usage` of a limit. @default false */
+  /** Counts the use of each key; see `usage` of a limit. @default false */
   usage?: boolean | UsageConfig | undefined;
 }
 

@@ -1,12 +1,13 @@
 /**
- * What a provider says about its own limit, such as "500 tokens remain". The rows of a limit are lowered
- * to it, and never raised: so many processes, each of which hears of a part, share one quota.
+ * Lowers the rows of a limit to what a provider says about its own limit, such as "500 tokens remain".
+ * The rows are never raised: so many processes share one quota, although each process hears only a part
+ * of the provider's answers.
  *
- * - **With tokens left**, the rows together hold no more than these. Only rows that hold more than their
- *   share lose tokens.
- * - **With nothing left, and a wait**, they are closed, as by `blockFor`. A token bucket is empty at the
+ * - With tokens left, the rows together hold no more than these tokens. Only rows that hold more than
+ *   their share lose tokens.
+ * - With nothing left, and a wait, the rows are closed, as by `blockFor`. A token bucket is empty at the
  *   end of the wait. A fixed window is closed until its first window that starts then or later, and then
- *   holds the tokens of that window alone. A debt, or a closing, that lasts longer stays.
+ *   holds the tokens of that window alone. A debt or a closing that lasts longer stays.
  */
 import { closedUntil } from "./block.js";
 import { heldAt, usedAt, waitFor } from "./rows/reading.js";
@@ -16,11 +17,11 @@ import { withMoreUsed } from "./rows/larger.js";
 import type { Row } from "./rows/row.js";
 
 /**
- * The states of rows that share a limit, after a provider was heard. `undefined` for a row that stays.
+ * The new states of the rows that share a limit; `undefined` for a row that stays as it is.
  *
  * @param config one shard's part, see `shardConfig`.
  * @param remaining tokens, finite and at least 0.
- * @param until the instant before which no call passes, epoch ms. It counts where nothing remains.
+ * @param until the instant before which no call passes, epoch ms. Only used where nothing remains.
  */
 export function observedRows(
   rows: readonly (Row | null)[],
@@ -48,7 +49,7 @@ export function observedRows(
 /** A row from which no call passes before `until`. `undefined` where that is so already. */
 function closedFor(row: Row | null, config: Bucket, now: number, until: number): Row | undefined {
   const { used, ts } = usedAt(row, config, now);
-  // A row of a clock that is ahead neither goes back nor gets the tokens of its window again.
+  // A row of a clock that is ahead must neither go back in time nor get the tokens of its window again.
   const least = config.kind === "fixed window" ? ts + 1 : ts;
   const closed = closedUntil(Math.max(least, Math.min(until, now + MAX_WAIT)), config, ts);
   const floor = floorOf(config, false);

@@ -12,13 +12,13 @@ import { hash } from "./hash.js";
 import { isOfZone, withCalendar } from "./with-calendar.js";
 
 /**
- * The config with `start` filled in, so that it means the same in every process and browser. Windows of
- * a time zone have a calendar instead.
+ * The config with `start` filled in, so that the config means the same in every process and browser.
+ * Windows of a time zone have a calendar instead.
  */
 export function withStart(config: Bucket, name: string, key: string | undefined): Bucket {
   if (config.kind !== "fixed window" || config.start !== undefined) return config;
   if (isOfZone(config)) return withCalendar(config);
-  // Names and keys hold no NUL, so no two pairs make the same string.
+  // Names and keys hold no NUL, so no two pairs of them make the same string.
   const fraction = hash(bucketId(name, key)) / 2 ** 32;
   return { ...config, start: Math.floor(fraction * longestPeriod(config)) };
 }

@@ -1,12 +1,16 @@
 /**
  * Gives tokens back, for work that was charged and then not done.
  *
- * The bucket must not get more than it would hold if the tokens had never been taken. That depends
- * on what other calls took and gave back meanwhile, which two numbers do not say. So the bound
- * assumes the worst: that the bucket was full but for these tokens, and every refill since has
- * replaced some of them. While the bucket is in debt, calls in line have been promised their turns,
- * and only the last one in line gives its tokens back: the debt is all that tells the others of a
- * promise. Where nothing can be reserved (`maxReserved: 0`), a debt was charged, and promises no turn.
+ * A refund must not leave more in the bucket than there would be if the tokens had never been taken.
+ * That number depends on what other calls took and gave back meanwhile. The two numbers of a row do not
+ * say that. So the bound assumes the worst: the bucket was full except for these tokens, and every refill
+ * since then has replaced some of them. Of 5 tokens, 2 come back after a refill of 3.
+ *
+ * While the bucket is in debt, reserved calls wait for their turns, and the debt is the only record of
+ * these turns. So only the last call in line gives its tokens back. If an earlier call lowered the debt,
+ * the next call would get a turn that was promised to another one. Where nothing can be reserved
+ * (`maxReserved: 0`), the debt is from a charge, and promises no turn.
+ *
  * A bucket that a denial has closed (`blockFor`) gets nothing back.
  */
 import { refillBetween } from "./calculate.js";
@@ -21,7 +25,7 @@ import type { Row } from "./rows/row.js";
 /** Tokens that a row gave to a call, and what the row said after that. */
 export interface TakenTokens extends Row {
   count: number;
-  /** Tokens of these that were given back before. @default 0 */
+  /** Tokens of `count` that were given back before. @default 0 */
   refunded?: number;
 }
 
@@ -57,8 +61,8 @@ export function refundTaken(
 }
 
 /**
- * Gives `count` tokens to rows that share a limit, the emptiest first, up to their capacity. It is
- * for tokens of which nothing is known but their number. A missing row is full already.
+ * Gives `count` tokens to rows that share a limit, the emptiest first, up to their capacity. For tokens
+ * of which only the number is known. A missing row is full already.
  *
  * @param config one shard's part, see `shardConfig`.
  * @throws RateLimitInputError when `count` is negative or not finite.
@@ -73,21 +77,21 @@ export function refundRateLimit(
 }
 
 /**
- * Whether this config took from the row of a larger one, and told it by the instant alone, see
- * `rows/larger.ts`. Otherwise the tokens are a part of what the larger one has used.
+ * Whether this config took the tokens from the row of a larger config, and recorded that in `ts` alone;
+ * see `rows/larger.ts`. Otherwise the tokens are a part of what the larger config has used.
  */
 function isOwnOfLarger(row: Row | null, config: Bucket, taken: TakenTokens): boolean {
   return row !== null && row.ts < taken.ts && !isOfLarger(config, taken) && isOfLarger(config, row);
 }
 
-/** The tokens of a taking that may come back to its row. Where none may, zero or negative. */
+/** How many of the taken tokens may come back to their row; 0 or below where none may. */
 function refundable(held: Level, config: Bucket, taken: TakenTokens): number {
   const { count, refunded = 0 } = taken;
   // Nothing has replaced credits.
   if (isCredits(config)) return count - refunded;
   const refilled = refillBetween(config, taken.ts, held.ts);
-  // What others took since, less what they gave back. While calls wait, only the last one in line
-  // gives back. So what the waiting calls took is counted.
+  // The tokens that other calls took since then, less the tokens that they gave back. While calls wait,
+  // only the last call in line gives back, so the tokens of all waiting calls are counted.
   const takenSince = held.used - levelIn(config, taken).used + refilled + refunded;
   const tolerance = toleranceOf(config);
   const mayWait = config.maxReserved !== 0;
@@ -102,7 +106,7 @@ function refundEach(
   now: number,
   count: number,
   of: {
-    /** Whether this config has taken the tokens, and not a larger one. */
+    /** Whether this config has taken the tokens, and not a larger config. */
     isOwn(index: number): boolean;
     mostOf(held: Level, index: number): number;
   },

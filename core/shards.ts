@@ -28,9 +28,9 @@ export interface ShardPairDecision {
 }
 
 /**
- * Decides a call on two shards. It takes from the fuller one if that has enough. Otherwise it takes
- * from both, and leaves both with as much. It makes a debt only when the two together have
- * not enough.
+ * Decides a call on two shards. The call takes from the fuller shard if that one has enough. Otherwise
+ * it takes from both, and leaves the same number in both. It makes a debt only when the two together
+ * have too few.
  *
  * `value` is what is left of the shards that were used: a lower bound of what the limit has left.
  *
@@ -69,7 +69,7 @@ export function sumShards(
   now: number,
 ): RateLimitState {
   const part = shardConfig(config);
-  // That of a closed row says when it opens, and what it has until then is nothing.
+  // The `ts` of a closed row says when it opens. Until then the row has nothing.
   const open = states.filter((state) => !isClosed(state, now));
   const latest = Math.max(now, ...open.map((state) => usedAt(state, part, now).ts));
   const held = states.map((state) => usedAt(state, part, latest));
@@ -139,7 +139,7 @@ function takeFromBoth(
   return { result: { ok: true, retryAfter, value, ts }, next, taken };
 }
 
-/** A shard after it gave some tokens, or got some of what the other one had used. */
+/** A shard after it gave some tokens; below 0, after the other shard took over some of its use. */
 function leftWith(
   row: Row | null,
   config: Bucket,

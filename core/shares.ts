@@ -1,6 +1,6 @@
 /**
  * How several limits pay for one call together: each gives what it has, in order, until the call has
- * its tokens. Pure. The server pays with it, and a page predicts with it.
+ * its tokens. Pure. Both the server, which decides, and a page, which predicts, use this code.
  */
 
 /** The tokens that one limit can give. */
@@ -12,8 +12,8 @@ export interface Purse {
 }
 
 /**
- * The tokens that each limit gives, `undefined` where they have too few together. A limit gives whole
- * tokens to a call for a whole number of them, so that no balance becomes a fraction.
+ * The tokens that each limit gives; `undefined` where the limits have too few together. To a call for a
+ * whole number of tokens, a limit gives whole tokens, so that no balance becomes a fraction.
  */
 export function sharesOf(purses: readonly Purse[], count: number): number[] | undefined {
   const isWhole = Number.isInteger(count);
@@ -23,11 +23,11 @@ export function sharesOf(purses: readonly Purse[], count: number): number[] | un
     rest -= share;
     return share;
   });
-  // Not so where a number is not valid, either.
+  // A NaN gives no shares: every comparison with NaN is false.
   return rest <= 0 ? shares : undefined;
 }
 
-/** The whole tokens of a limit. It may be a little more than it holds, as for a call. */
+/** The whole tokens of a limit: 3 where it holds 2.9999999999, because a call for 3 would pass, too. */
 function wholeOf(purse: Purse): number {
   const most = Math.floor(purse.value + purse.tolerance);
   return has(purse, most) ? most : most - 1;

@@ -25,7 +25,7 @@ export interface RateLimitSnapshot<TName extends string = string> extends RateLi
   closedUntil?: number | undefined;
   /** The plan by which the server decides; absent for a limit without plans. */
   plan?: string | undefined;
-  /** With `start` filled in for fixed windows, so that reader and server agree on the window. */
+  /** The config, with `start` filled in for fixed windows, so that reader and server agree on the window. */
   config: ShownConfig;
   /**
    * With shards: the two rows that hold the most, as they were written. No pair of shards has more,
@@ -33,12 +33,13 @@ export interface RateLimitSnapshot<TName extends string = string> extends RateLi
    */
   fullest?: readonly (RateLimitState & Pick<RateLimitSnapshot, "closedUntil">)[] | undefined;
   /**
-   * Tokens that calls hold and have not settled yet, of a limit with holds. They are not in `value`.
+   * Tokens that calls hold and have not settled yet, of a limit with holds. `value` does not include them.
    */
   held?: number | undefined;
   /**
-   * What of that comes back if nothing settles it in time, in the order of the instants: of the first
-   * 20 holds. The hooks and the observer count with it, and `calculateRateLimit` does not.
+   * The tokens of `held` that come back if nothing settles their hold in time, in the order of the
+   * instants, for the first 20 holds. The hooks and the observer count with these tokens;
+   * `calculateRateLimit` does not.
    */
   lapses?: readonly LapsingTokens[] | undefined;
   /** The server's clock when the state was read, epoch ms. */

@@ -1,4 +1,4 @@
-/** What was counted of a limit in some span; see `usage` of a limit. */
+/** The usage of a limit that was counted in some span; see `usage` of a limit. */
 export interface Usage {
   /** Calls that were granted. */
   granted: number;

@@ -28,7 +28,7 @@ export function validateBlocks(config: RateLimitConfig, path: string, longest: n
   }
 }
 
-/** Also without `blockFor`, because in plain JavaScript the one can be there without the other. */
+/** Checks `forgiveAfter` without `blockFor`, too: plain JavaScript can have one without the other. */
 export function validateForgiveAfter(config: RateLimitConfig, path: string): void {
   const { blockFor, forgiveAfter } = config;
   if (forgiveAfter === undefined) return;

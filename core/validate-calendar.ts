@@ -9,7 +9,7 @@ export const CALENDAR_PERIODS: ReadonlySet<unknown> = new Set(["day", "week", "m
 /** @throws RateLimitConfigError quoting the option and its value. */
 export function validateCalendar(config: AnyLimit, path: string): void {
   const { kind, period, timeZone, weekStart, start } = config;
-  // In plain JavaScript, a token bucket may have them.
+  // In plain JavaScript, a token bucket may have these options.
   const isCalendar = kind === "fixed window" && CALENDAR_PERIODS.has(period);
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
     if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);

@@ -38,7 +38,7 @@ export function validateConfig(given: LimitConfig, path = "config"): void {
   const config = given.kind === "credits" ? checkCredits({ ...given }, path) : given;
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
   const { blockFor, shadow = false, whenStoreFails = "fail", rememberDenials = 0 } = config;
-  // Also of a token bucket: in plain JavaScript it may have them.
+  // Also of a token bucket: in plain JavaScript, it may have these options.
   const { start = 0, afterBlock } = config as { start?: unknown; afterBlock?: unknown };
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
     if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);

@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   weekStart: "credits have no windows",
   lease: "what is left of a block lapses, and credits must not",
 };
-/** What `configOf` and snapshots fill in. */
+/** The values that `configOf` and snapshots fill in. */
 const FILLED_IN: Readonly<Record<string, number>> = { rate: 0, period: CREDITS_PERIOD };
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Checks the strings that identify a row. The bounds are those of the narrowest database. MySQL's
  * indexes hold 191 characters of a `utf8mb4` column. PostgreSQL's text holds no NUL. A lone
- * surrogate has no UTF-8 form, so it would turn into another key on its way.
+ * surrogate has no UTF-8 form, so its key would turn into another key on the way to the database.
  */
 import { describe, RateLimitInputError } from "./errors.js";
 
@@ -24,8 +24,8 @@ export function validateKey(key: string | undefined): void {
 }
 
 /**
- * What stands in the place of a key or an id, for a message. Never the text or the number itself:
- * it is often an e-mail address or the id of a user, and messages end up in logs.
+ * A text for messages, in the place of a key or an id. Never the key itself: a key is often an e-mail
+ * address or the id of a user, and messages end up in logs.
  */
 export function kindOf(key: unknown): string {
   if (typeof key === "string") return "";

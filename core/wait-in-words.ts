@@ -1,7 +1,7 @@
 /**
- * A length of time in the words of a language. `Intl` has the numbers and the units. This is what
- * `Intl.DurationFormat` would say, made of what that is made of: Node.js 20 and older browsers lack it,
- * and a page has to be the same on a server and in a browser.
+ * A length of time in the words of a language. `Intl` has the numbers and the units. The text is what
+ * `Intl.DurationFormat` would say, made with `Intl.NumberFormat` and `Intl.ListFormat`. Node.js 20 and
+ * older browsers lack `Intl.DurationFormat`, and a page has to be the same on a server and in a browser.
  */
 import { isNever } from "./config.js";
 
@@ -16,8 +16,8 @@ const UNITS = [
 /**
  * @param seconds whole, above 0.
  * @param most how many units there may be: the largest one, and those below it.
- * @param style `"narrow"` ("2m 0s") leaves what is smaller out, for a text that changes each second.
- * `"long"` ("2 minutes") rounds up, so that the wait is over after it, and says no zeros.
+ * @param style `"narrow"` ("2m 0s") leaves smaller units out, for a text that changes each second.
+ * `"long"` ("2 minutes") rounds up, so that the wait is over after that time, and says no zeros.
  */
 export function inUnits(
   seconds: number,
@@ -47,7 +47,7 @@ export function inUnits(
  * A wait for people to read, in its two largest units and rounded up: "6 seconds", "22 days, 3 hours".
  *
  * @param ms such as the `retryAfter` of a denial; above 0.
- * @param locale a language tag of BCP 47, such as `"de"`. `Intl` throws a RangeError for what is none.
+ * @param locale a language tag of BCP 47, such as `"de"`. `Intl` throws a RangeError for any other text.
  * @returns `undefined` where no wait helps, as with credits.
  *
  * @example

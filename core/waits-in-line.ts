@@ -13,20 +13,21 @@ export interface TokensHeld {
   now: number;
   /** The instant at which `value` is true, epoch ms on the server's clock. @default now */
   ts?: number;
-  /** What was used, where it is known: see `RateLimitState`. */
+  /** The tokens that were used, where that is known: see `RateLimitState`. */
   used?: number | undefined;
 }
 
 /**
  * How long each call in a line waits until it has its tokens. The first call takes its tokens as
- * soon as they are there, then the second one, and so on. Predicts when held calls are sent, if no
+ * soon as they are there, then the second call, and so on. Predicts when held calls are sent, if no
  * other call takes tokens.
  *
- * With shards, the tokens are counted as those of one bucket, so a call can wait longer.
+ * With shards, the tokens are counted as those of one bucket, so a call can wait longer than predicted.
  *
  * @param counts the tokens that each call takes, in the order of the line.
- * @returns whole ms from `held.now`, one number per call. It is `Infinity` for a count that could
- * never be granted, and where no wait brings the tokens, as with credits. Such a call takes nothing from those behind it.
+ * @returns whole ms from `held.now`, one number per call. The number is `Infinity` for a count that could
+ * never be granted, and where no wait brings the tokens, as with credits. Such a call takes no tokens
+ * from the calls behind it.
  * @throws RateLimitInputError when a count is negative or not finite.
  *
  * @example

@@ -1,8 +1,8 @@
 /**
  * The windows of a fixed window: of equal length, or calendar months in UTC. A month starts on the
  * day and at the time of `start`. Where a month lacks that day, its window starts on its last day:
- * the 31st, then 28 or 29 February, then 31 March. So a month is counted from `start`, and not from
- * the window before it.
+ * the 31st, then 28 or 29 February, then 31 March. So months are counted from `start`, and not from
+ * the window before.
  *
  * A row keeps its windows when `start` changes. The next ones follow in steps of `period`, until the
  * row is reset.
@@ -36,8 +36,8 @@ export function windowsSince(config: WindowBucket, ts: number, now: number): num
 }
 
 /**
- * The start of the window that comes `count` windows after the one of `ts`. `Infinity` where no so
- * many follow.
+ * The start of the window that comes `count` windows after the one of `ts`. `Infinity` where fewer
+ * windows follow.
  */
 export function windowAfter(config: WindowBucket, ts: number, count: number): number {
   const { period } = config;
@@ -50,8 +50,8 @@ export function windowAfter(config: WindowBucket, ts: number, count: number): nu
 }
 
 /**
- * The most windows that can have started in a row from the one of `from` to the one of `to`. Of
- * months it is one for each month of the calendar, also where the row had another `start` meanwhile.
+ * The most windows that can have started in a row from the one of `from` to the one of `to`. With
+ * months, one for each month of the calendar, also where the row had another `start` meanwhile.
  * With `afterBlock: "new window"`, a window can also start at the end of each block.
  */
 export function mostWindowsBetween(config: WindowBucket, from: number, to: number): number {
@@ -60,16 +60,16 @@ export function mostWindowsBetween(config: WindowBucket, from: number, to: numbe
   if (windows) return windows.most?.(from, to) ?? windows.since(from, to);
   if (typeof period === "string") return Math.max(0, monthsFrom(from, to));
   const shortest = afterBlock === "new window" ? Math.min(period, shortestBlock(config)!) : period;
-  // Rounded up: the windows have moved in between, where it is no whole number.
+  // Rounded up: where the quotient is not whole, the windows have moved in between.
   return Math.ceil(Math.max(0, to - from) / shortest);
 }
 
-/** Those of a time zone, or of a list; `undefined` where they are of equal length, or UTC months. */
+/** The windows of a time zone or of a list; `undefined` for windows of equal length, and for UTC months. */
 function windowsOf({ windows, starts }: WindowBucket): Windows | undefined {
   if (!starts) return windows;
   const between = (ts: number, now: number) => starts.filter((at) => at > ts && at <= now);
   return {
-    // Before the first one, any window will do: it has none before it to bring tokens.
+    // Before the first window, any start will do: no earlier window can bring tokens.
     at: (now) => between(-Infinity, now).pop() ?? now,
     since: (ts, now) => between(ts, now).length,
     after: (ts, count) => between(ts, Infinity)[count - 1] ?? Infinity,
@@ -77,8 +77,8 @@ function windowsOf({ windows, starts }: WindowBucket): Windows | undefined {
 }
 
 /**
- * The instant that the months of a row are counted from: `start`, or the row's own window where that
- * is none of `start`. A new `start` would otherwise begin a window, and refill, at each change.
+ * The instant that the months of a row are counted from: `start`, or `ts` where no month that is counted
+ * from `start` begins at `ts`. Otherwise each change of `start` would begin a window, and refill the row.
  */
 function startAt({ start = 0 }: WindowBucket, ts: number): number {
   return monthStart(start, monthsFrom(start, ts)) === ts ? start : ts;
@@ -99,7 +99,7 @@ function monthsFrom(from: number, to: number): number {
 function monthStart(start: number, index: number): number {
   const date = new Date(start);
   const day = date.getUTCDate();
-  // First to the 1st, or a month with fewer days would be skipped.
+  // Go to the 1st first, or a month with fewer days would be skipped.
   date.setUTCMonth(date.getUTCMonth() + index, 1);
   const first = date.getTime();
   date.setUTCMonth(date.getUTCMonth() + 1, 0);

@@ -1,6 +1,6 @@
 /**
- * Gives a config of days, weeks or months in a time zone its calendar. A server calculates with it,
- * and shows a list of numbers instead, see {@link shownConfig}.
+ * Gives a config of days, weeks or months in a time zone its calendar. A server calculates with the
+ * calendar, and shows a list of numbers instead, see {@link shownConfig}.
  */
 import { type RateLimitState } from "./calculate.js";
 import { tokensOf, usedAt } from "./rows/reading.js";
@@ -11,7 +11,7 @@ import { DAY, HOUR, WEEK } from "./durations.js";
 import { rowOf, rowOfTokens } from "./rows/bucket.js";
 import { zoneName } from "./zone-offset.js";
 
-/** By zone as it was given, period and first day of the week. */
+/** The calendars, by zone as it was given, period and first day of the week. */
 const calendars = new Map<string, Calendar>();
 /** There are some 600 names of zones, which can be written in many ways. */
 const MAX_CALENDARS = 5000;
@@ -28,14 +28,14 @@ export function isOfZone({ kind, period, timeZone }: Bucket): boolean {
 }
 
 /**
- * For how long a row stays that is full again, ms. Its caller may come with another zone, in whose windows
- * the row would not be full yet, or would be refilled later than one that is new.
+ * How long a row stays after it is full again, ms. Its caller may come with another zone: by the windows
+ * of that zone, the row may not be full yet, or may be refilled later than a new row.
  */
 export function staysFull(config: Bucket): number {
   return isOfZone(config) ? LONGEST[config.period as keyof typeof LONGEST] : 0;
 }
 
-/** In a zone that changes neither its date line nor its calendar, and with every change of the clock. */
+/** The longest windows with any change of the clock, unless a zone changes its date line or calendar. */
 const LONGEST = { day: DAY + 2 * HOUR, week: WEEK + 2 * HOUR, month: 31 * DAY + 2 * HOUR };
 
 /** The same config with its calendar, where it has one. */
@@ -53,11 +53,11 @@ export function calendarIn({ windows }: Bucket): Calendar | undefined {
 }
 
 /**
- * The config as it is shown: with a list of windows in the place of the calendar. The first one is
- * that of `now`, and they go on until the bucket is full, and a little further.
+ * The config as it is shown: with a list of windows in the place of the calendar. The first window is
+ * that of `now`. The list goes on until the bucket is full, and a little further.
  *
  * @param value the fewest tokens that one of its rows has left.
- * @param ts the instant of `value`. A bucket that is closed is empty at a later one than `now`.
+ * @param ts the instant of `value`: for a closed bucket, later than `now`.
  */
 export function shownConfig(
   config: Bucket,
@@ -74,8 +74,9 @@ export function shownConfig(
 }
 
 /**
- * The state of a row as it is shown along with such a list: that at `now`. A `ts` within a window, after
- * a change of the zone, becomes the start of the next one, which means the same and is in the list.
+ * The state of a row at `now`, as it is shown along with a list of windows. After a change of the zone,
+ * `ts` can be within a window. Such a `ts` becomes the start of the next window, which means the same and
+ * is in the list.
  */
 export function shownState<TState extends RateLimitState>(
   state: TState,

@@ -1,24 +1,24 @@
 /**
- * The offset of a time zone from UTC, by `Intl.DateTimeFormat`. It knows what zones have done and are
- * going to do, in every runtime that JavaScript has. Pages must not import this file: a server sends
- * them `starts` instead.
+ * The offset of a time zone from UTC, by `Intl.DateTimeFormat`. Every JavaScript runtime has it, and it
+ * knows the past and the planned changes of all zones. Pages must not import this file: a server sends
+ * `starts` to pages instead.
  */
 import { DAY } from "./durations.js";
 
-/** By the zone's name. There are about 450 zones. A formatter takes 50 µs to make. */
+/** The formatters, by the zone's name. There are about 450 zones. A formatter takes 50 µs to make. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** The runtime's own names of zones, by the name that was given. */
 const names = new Map<string, string>();
 const MAX_NAMES = 2000;
 
-/** The last instant of a `Date`, and with the sign turned the first one, epoch ms. */
+/** The last instant of a `Date`, epoch ms. Minus this number, it is the first instant. */
 const LAST_DATE = 8.64e15;
 
 /**
  * The runtime's own name of a time zone, such as `"Europe/Berlin"` for `"europe/berlin"`.
- * `undefined` for what is no name of a zone. An offset such as `"+02:00"` is none: some runtimes know
- * them, and others do not.
+ * `undefined` for any other value. An offset such as `"+02:00"` is not a name: some runtimes know
+ * offsets, and others do not.
  */
 export function zoneName(timeZone: unknown): string | undefined {
   if (typeof timeZone !== "string" || !/^[a-z]/i.test(timeZone)) return undefined;
@@ -39,7 +39,7 @@ export function zoneName(timeZone: unknown): string | undefined {
  * How far the clocks of a zone are ahead of UTC, whole seconds in ms: negative in America.
  *
  * @param zone a {@link zoneName}.
- * @param at epoch ms, of whole seconds. Beyond the dates of JavaScript, that of the last one counts.
+ * @param at epoch ms, of whole seconds. Beyond the dates of JavaScript, the offset of the last date counts.
  */
 export function offsetOf(zone: string, at: number): number {
   if (zone === "UTC") return 0;
@@ -80,13 +80,13 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * The number of a day of the calendar, counted from 1 January 1970. For any whole year, since the
- * dates of JavaScript end. From Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+ * The number of a day of the calendar, counted from 1 January 1970. Works for any whole year, unlike the
+ * dates of JavaScript, which end. From Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
  *
- * @param month from 1; above 12, that of a later year.
+ * @param month from 1; above 12, a month of a later year.
  */
 export function dayNumber(year: number, month: number, day: number): number {
-  // Years from March on, so that the leap day is the last one.
+  // Years from March on, so that the leap day is the last day.
   const marches = year * 12 + month - 3;
   const fromMarch = Math.floor(marches / 12);
   const monthFromMarch = marches - fromMarch * 12;

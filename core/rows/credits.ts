@@ -1,8 +1,8 @@
 /**
  * Credits: tokens that do not come by themselves. A balance begins at 0, `credit()` raises it, and
- * calls take from it. The arithmetic has them as a token bucket with a rate of 0. Its row:
+ * calls take from it. To the arithmetic, credits are a token bucket with a rate of 0. Its row:
  *
- * - `used`: the balance, and not what was used of it. Below 0, it is what `charge()` took beyond it.
+ * - `used`: the balance, and not what was used. Below 0: what `charge()` took beyond the balance.
  * - `ts`: when the row was last written.
  *
  * A missing row is a balance of 0. So a row is "full", and `prune` may delete it, at exactly 0.
@@ -20,10 +20,10 @@ export function isCredits<TConfig extends { kind: string }>(
 /** The most tokens of a balance: above 2^53, doubles do not hold every whole number. */
 export const MOST_CREDITS = 2 ** 53;
 
-/** The period of credits. It changes no sum: there, it is multiplied by a rate of 0. */
+/** The period of credits. It changes no result, because the rate is 0. */
 export const CREDITS_PERIOD = 1;
 
-/** The config as the arithmetic takes it: credits with every number filled in. */
+/** The config as the arithmetic takes it: for credits, every number is filled in. */
 export function bucketConfig(config: RateLimitConfig | CreditsConfig): Bucket {
   if (config.kind !== "credits") return config;
   return { capacity: MOST_CREDITS, ...config, rate: 0, period: CREDITS_PERIOD };

@@ -1,26 +1,29 @@
 /**
  * Holds: tokens that a call took under an id, until it is known what was used. A hold is a row of its
- * own beside the marker of its id, written in the decision that takes the tokens, and deleted by the one
- * that ends it:
+ * own beside the marker of its id. The decision that takes the tokens writes the row, and the decision
+ * that ends the hold deletes it:
  *
- * - `used`: the tokens held, above 0. Below 0: they come back if nothing settles the hold in time.
- * - `ts`: when the hold lapses, in whole epoch ms, less a part of a ms that says of how many holds of
- *   its call it is one, and whether these paid for one count together.
+ * - `used`: the tokens held. Above 0, they stay charged if nothing settles the hold in time. Below 0,
+ *   they come back then.
+ * - `ts`: when the hold lapses, in whole epoch ms, less a fraction of a ms. The fraction says how many
+ *   holds the call has made, and whether these holds are shares of one count.
  *
- * The marker says what the taking left in the bucket, and later how the hold has ended.
+ * The marker says what the call left in the bucket, and later how the hold has ended.
  *
- * Two more rows for each key are about all of its open holds. The first one adds them up. So reading
- * them needs no list, and a call that is denied learns from it whether there is something to reclaim:
+ * Two more rows for each key are about all of its open holds. The first row is the sum of the holds. So
+ * a reader needs no list of them, and a denied call learns from the sum whether there is something to
+ * reclaim:
  *
- * - `used`: the tokens held by all of them.
- * - `ts`: no later than the first of them lapses, in whole ms, less a part of a ms that changes with
- *   each hold that is added. So a sum that is as it was tells that no hold has come meanwhile, also
- *   where others of the same count have ended.
+ * - `used`: the tokens of all open holds.
+ * - `ts`: the instant at which the first hold lapses, or earlier, in whole ms, less a fraction of a ms
+ *   that changes with each hold that is added. So an unchanged sum proves that no hold was added
+ *   meanwhile. Without the fraction, a hold of 5 that ends and a new hold of 5 could leave the same sum.
  *
- * The second one counts them, in `used`. Its `ts` says nothing. It bounds them, and it tells when the
- * last one has ended: adding and subtracting fractions leaves a residue in the sum.
+ * The second row counts the holds, in `used`. Its `ts` says nothing. The count has a bound, and the
+ * count tells when the last hold has ended. The sum cannot tell that: adding and subtracting fractions
+ * leaves a residue in it.
  *
- * Such rows are never full. What ends the holds deletes them.
+ * All these rows are never full. The decisions that end the holds delete them.
  */
 import type { Bucket } from "../config.js";
 import type { TakenTokens } from "../refund.js";
@@ -40,25 +43,25 @@ export const HOLDS: SideRows = {
   keyStart: (storedKey) => markerKey(storedKey),
 };
 
-/** The rows that add up the holds of each key, and those that count them. */
+/** The rows with the sum of the holds of each key, and the rows that count the holds. */
 export const HELD: SideRows = {
   prefix: `${RESERVED_PREFIX}held:`,
   configOf: () => undefined,
   optionOf,
 };
 
-/** What becomes of a hold that nothing settles in time. */
+/** Whether the tokens of a hold stay charged, or come back, when nothing settles the hold in time. */
 export type HoldThen = "keep" | "release";
 
 export interface Hold {
   /** Tokens held, above 0. */
   readonly count: number;
   readonly atLapse: HoldThen;
-  /** When it lapses, whole epoch ms. */
+  /** When the hold lapses, whole epoch ms. */
   readonly until: number;
-  /** How many holds its call has made under the id, this one included. */
+  /** How many holds its call has made under the id, this hold included. */
   readonly made: number;
-  /** Whether these are shares of one count, as of `limitFirst`. Otherwise each is for all that is used. */
+  /** Whether these holds are shares of one count, as of `limitFirst`. Otherwise each is for the whole use. */
   readonly isShare: boolean;
 }
 
@@ -79,15 +82,16 @@ export function holdOf({ used, ts }: Row): Hold {
   };
 }
 
-/** Whether a hold lapses now, or one of those that a row adds up may. */
+/** Whether a hold has lapsed; of a sum, whether one of its holds may have lapsed. */
 export function isLapsed(state: Row | null | undefined, now: number): state is Row {
   return state !== null && state !== undefined && now >= state.ts;
 }
 
 /**
- * When the tokens of a lapsed hold come back, whenever that is noticed. So what comes back does not shrink
- * meanwhile by what refills. A bucket that was written later gets them right after that. One that was
- * closed says when it opens, and not when it was written: what lapses before that does not come back.
+ * The instant at which the tokens of a lapsed hold come back, however late a call notices the lapse. So
+ * refills after the lapse do not reduce the tokens that come back. A bucket that was written after the
+ * lapse gets the tokens at the instant of that write. The `ts` of a closed bucket says when it opens, and
+ * not when it was written: tokens of a hold that lapses before that do not come back.
  *
  * @param row the bucket.
  */
@@ -95,13 +99,13 @@ export function lapsesAt({ until }: Hold, row: Row | null): number {
   return row === null || row.used === CLOSED ? until : Math.max(until, row.ts);
 }
 
-/** How many holds are added until the part of a ms is the same again. */
+/** How many holds are added until the fraction of a ms is the same again. */
 const PARTS = 1024;
 
-/** A call that makes more holds counts as one that makes so many: a part of a ms has no room for more. */
+/** The most holds of one call for which the fraction has room. A call that makes more counts as this. */
 const MOST_MADE = PARTS / 2;
 
-/** The sum of the holds of a key, with one more of them. */
+/** The sum of the holds of a key, after one more hold. */
 export function withHold(sum: Row | null, { count, until }: Hold): Row {
   if (sum === null) return { used: count, ts: Math.floor(until) };
   const first = Math.min(Math.ceil(sum.ts), Math.floor(until));
@@ -109,7 +113,7 @@ export function withHold(sum: Row | null, { count, until }: Hold): Row {
   return { used: sum.used + count, ts: first - part };
 }
 
-/** The sum of the holds of a key, of which the first lapses at this instant. */
+/** The sum of the holds of a key, where the first hold lapses at `first`. */
 export function lapsingAt(sum: Row, first: number): Row {
   return { used: sum.used, ts: Math.floor(first) - partOf(sum) };
 }
@@ -123,12 +127,12 @@ export function withoutHold(sum: Row | null, count: number): Row | null {
   return sum && { used: Math.max(0, sum.used - count), ts: sum.ts };
 }
 
-/** The place of the row that counts the holds of a key, behind the one that adds them up. */
+/** The shard of the row that counts the holds of a key. Shard 0 has their sum. */
 export const COUNT_SHARD = 1;
 
 /**
- * The most open holds of a key: where one of them lapses, a database without an index by time reads all
- * of them once.
+ * The most open holds of a key: when one hold lapses, a database without an index by time reads all holds
+ * of the key once.
  */
 export const MOST_HOLDS = 10_000;
 
@@ -143,8 +147,8 @@ export function holdCount(holds: number): Row | null {
 }
 
 /**
- * What is known of the taking. Without its marker, it was at most `onceFor` before the hold lapses, and
- * others may have taken any number since.
+ * What is known of the call that took the tokens of a hold. Without its marker, the call was at most
+ * `onceFor` before the hold lapses, and other calls may have taken any number of tokens since then.
  *
  * @param row the bucket, for its windows.
  */

@@ -1,5 +1,5 @@
 /**
- * All kinds of rows. `prune`, `list` and `forget` go by these lists, so a new kind is found by them.
+ * All kinds of rows. `prune`, `list` and `forget` read the lists below, so they find a new kind, too.
  *
  * | kind    | name                               | rows of a key    | file         |
  * | ------- | ---------------------------------- | ---------------- | ------------ |
@@ -32,8 +32,8 @@ export function sideRowsOf(name: string): SideRows | undefined {
 }
 
 /**
- * When the own rows of a limit are full. A call may have a config with a longer `ttl` than the limit, so
- * a slot is full after the longest one.
+ * The config that tells when the own rows of a limit are full. A call may have a config with a longer
+ * `ttl` than the limit's, so a slot is full after the longest `ttl` of all.
  */
 export function ownConfig(config: Bucket | ConcurrencyConfig): Bucket {
   if (config.kind !== "concurrency") return shardConfig(config);

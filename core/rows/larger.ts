@@ -1,32 +1,34 @@
 /**
- * Rows in which a larger config has used more than this one has. This one reads it as all of its own,
- * refilled since by its own rate. What was used stays in the row, so that changing to and fro does not
- * give it back to the larger one.
+ * Rows in which a larger config has used more than the capacity of a smaller config, as after a change
+ * to a smaller plan. The smaller config reads its whole capacity as used, and refills by its own rate.
+ * The use of the larger config stays in the row, so that a change to the smaller plan and back does not
+ * give those tokens back.
  *
- * A row has no room for both figures, but the smaller one is told by the instant alone: of a token
- * bucket, `ts` moves on by the time in which what is taken is refilled, and `used` stays. So at each
- * instant, the smaller config has what has been refilled since `ts`. What refills beyond its capacity
- * comes off what the larger one has used.
+ * A row has no room for the use of both configs. Of a token bucket, `ts` alone tells the use of the
+ * smaller config: when that config takes tokens, `ts` moves forward by the time in which these tokens
+ * are refilled, and `used` stays. So at each instant, the smaller config has the tokens that were
+ * refilled since `ts`. Refills beyond its capacity are subtracted from the use of the larger config.
  *
- * Of a fixed window, nothing comes before the next window, which refills the larger config, too, where
- * both have one period and no rollover. The row is that of the smaller one from then on. So it is where
- * the smaller one reserves tokens, or is closed: a row has no room for both.
+ * Of a fixed window, the smaller config has no tokens before its next window. That window refills the
+ * larger config, too, where both have the same period and no rollover. So from that window on, the row
+ * is one of the smaller config. The row also becomes one of the smaller config when that config reserves
+ * tokens, or is closed.
  */
 import { type Bucket, capacityOf } from "../config.js";
 import { windowsSince } from "../windows.js";
 import { isOfLarger, rowOf } from "./bucket.js";
 import type { Row } from "./row.js";
 
-/** Of a ms. Any date has room for them. */
+/** Fractions of a ms. The double of any date has room for them. */
 const PARTS = 1024;
 
 /**
- * The row after some more tokens were used, up to the capacity, or were given back. Of what is charged
- * beyond it, the row says that it was used, and to the smaller config it is no debt.
+ * The row after the smaller config has used some more tokens, up to its capacity, or has got tokens back.
+ * A charge beyond that capacity is added to the use in the row, and is no debt of the smaller config.
  *
  * @param row one for which {@link isOfLarger} holds.
  * @param reading what the config reads at `now`, see `usedAt`.
- * @param count what is used beyond that; below 0, what comes back of its own.
+ * @param count tokens to use in addition; below 0, tokens that come back to this config.
  */
 export function withMoreUsed(
   config: Bucket,
@@ -45,7 +47,7 @@ export function withMoreUsed(
   const rest = row.used - Math.max(0, refilled - capacity);
   const beyond = Math.max(0, used - capacity);
   const missing = Math.max(0, capacity - used);
-  // Up, by less than a thousandth of a ms: an instant has no room for all digits.
+  // Rounded up, by less than a thousandth of a ms: an instant has no room for all digits.
   const ahead = Math.ceil(((missing * config.period) / config.rate) * PARTS) / PARTS;
   const ts = Math.max(count < 0 ? 0 : row.ts, reading.ts - ahead);
   const next = { used: rest + beyond, ts };

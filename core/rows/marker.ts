@@ -3,7 +3,7 @@
  *
  * - `used`: what the row of the bucket said then.
  * - `ts`: the instant of the grant, in whole ms. If its tokens were held and the hold has ended, a
- *   fraction of a ms says how, see {@link HoldEnd}. A limiter goes by whole ms, whatever clock it has.
+ *   fraction of a ms says how, see {@link HoldEnd}. Limiters count in whole ms, whatever their clock is.
  *
  * The first answer follows from these two numbers. A marker is full when `onceFor` has passed.
  *
@@ -33,7 +33,7 @@ export const MARKERS: SideRows = {
 
 const SEPARATOR = "|";
 
-/** The key of a marker. Without an id, it is what those of all markers of the key begin with. */
+/** The key of a marker. Without an id, the start of the keys of all markers of this bucket. */
 export function markerKey(storedKey: string, storedId: string = ""): string {
   return storedKey.replaceAll(/[\\|]/g, "\\$&") + SEPARATOR + storedId;
 }
@@ -45,18 +45,18 @@ export function bucketKeyOf(key: string): string {
 }
 
 /**
- * Markers are pruned as windows of 2^64 tokens, so they say fewer than that. Of no limit that is in use,
- * as many are used.
+ * The most tokens that a marker says are used: markers are pruned as windows of 2^64 tokens. No limit in
+ * practice uses so many.
  */
 const MOST = 2 ** 62;
 
-/** In place of 0: a row that says that nothing was used is a full one. */
+/** In place of 0: a row that says that nothing was used is a full row. */
 const NOTHING = 2 ** -64;
 
 /**
- * The marker of a grant. Of the row of a larger config, it says what this one read in it.
+ * The marker of a grant. Where the row is one of a larger config, the marker says what this config reads.
  *
- * @param row the bucket after it.
+ * @param row the bucket after the grant.
  * @param now epoch ms.
  */
 export function markerOf(row: Row, config: Bucket, now: number): Row {
@@ -71,8 +71,8 @@ export function markerOf(row: Row, config: Bucket, now: number): Row {
  *
  * - `"settled"`: by `settle`.
  * - `"released"`: by `release`. All of its tokens came back, so a later call with its id is charged.
- * - `"kept"`: nothing settled it in time, and it stays charged.
- * - `"given back"`: nothing settled it in time, and its tokens came back, as if it had been released.
+ * - `"kept"`: nothing settled the hold in time, and its tokens stay charged.
+ * - `"given back"`: nothing settled the hold in time, and its tokens came back, as with `release`.
  */
 export type HoldEnd = "settled" | "released" | "kept" | "given back";
 
@@ -90,7 +90,7 @@ export function endedMarker({ used, ts }: Row, end: HoldEnd): Row {
   return { used, ts: Math.floor(ts) + fraction };
 }
 
-/** How the hold of a marker has ended. `undefined` where it is open, and where there was none. */
+/** How the hold of a marker has ended. `undefined` where the hold is open, and where there was none. */
 export function endOfHold({ ts }: Row): HoldEnd | undefined {
   return ENDS.find(([, fraction]) => ts - Math.floor(ts) === fraction)?.[0];
 }
@@ -105,7 +105,7 @@ export function isForgotten({ ts }: Row, onceFor: number, now: number): boolean 
   return now >= grantedAt(ts) + onceFor;
 }
 
-/** Whether a marker still says that its id was charged. A clock that is behind changes nothing. */
+/** Whether a marker still says that its id was charged. A clock that is behind gives the same answer. */
 export function wasCharged(
   marker: Row | null | undefined,
   onceFor: number,
@@ -117,8 +117,8 @@ export function wasCharged(
 }
 
 /**
- * The answer that the first call got, at a later instant. Of a reservation, `retryAfter` ends at the
- * same instant as it did.
+ * The answer that the first call got, at a later instant. The wait of a reservation ends at the same
+ * instant as in the first answer.
  *
  * @param row the limit's own row, for its windows.
  */
@@ -138,7 +138,7 @@ export function answerAgain(
   return { ok: true, value: roundUp(value, config), ts, repeated: true };
 }
 
-/** The `ts` that a grant at this instant has left in the row. Of a fixed window, it is its start. */
+/** The `ts` that a grant at this instant has left in the row: of a fixed window, the window's start. */
 export function takenAt(instant: number, row: Row | null | undefined, config: Bucket): number {
   const ts = grantedAt(instant);
   if (config.kind !== "fixed window") return ts;

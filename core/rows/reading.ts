@@ -1,6 +1,6 @@
 /**
- * What a config reads in a row of a bucket: what is used of its own capacity, what is left, when a call
- * passes, and when the row is full. Pages know no rows, and calculate with what is left.
+ * Reads the row of a bucket by a config: what is used of the config's capacity, what is left, when a
+ * call passes, and when the row is full. Pages know no rows, and calculate with what is left.
  */
 import { type RateLimitState, type Reading, refill, unused, waitAfter } from "../calculate.js";
 import { type Bucket, capacityOf, emptyAt, leastUsed, mostUsed } from "../config.js";
@@ -10,8 +10,8 @@ import { isCredits } from "./credits.js";
 import type { Row } from "./row.js";
 
 /**
- * What a config reads in a row at `now`. A `now` before the row's own instant counts as that one: no
- * refill, no drain. Without a row, nothing was used, in a window aligned with `start`.
+ * The use that a config reads in a row at `now`. A `now` before the row's own instant counts as that
+ * instant: no refill, no drain. Without a row, nothing was used, in a window aligned with `start`.
  *
  * @param least what is used at least, see {@link leastUsed}.
  */
@@ -25,15 +25,15 @@ export function usedAt(
   return refill(config, row ? readBy(config, row) : unused(config, now, least), now, least);
 }
 
-/** What a row says at an instant, for those who add to it and subtract from it. */
+/** The use of a row at an instant, for code that adds to it or subtracts from it. */
 export interface Level extends Reading {
-  /** Whether more was used than the config has, by a larger one. That is no debt, and stays used. */
+  /** Whether a larger config has used more than this config has. That use is no debt, and stays used. */
   isOfLarger: boolean;
 }
 
 /**
- * What a row says, whatever config has written it: at `now`, or of a larger config, at the row's own
- * instant. To add to that, or to subtract from it, is the same at both.
+ * The use of a row, whatever config has written it: at `now`; for a row of a larger config, at the row's
+ * own instant. Adding and subtracting have the same effect at both instants.
  */
 export function levelAt(row: Row | null | undefined, config: Bucket, now: number): Level {
   return row && isOfLarger(config, row)
@@ -41,19 +41,19 @@ export function levelAt(row: Row | null | undefined, config: Bucket, now: number
     : { ...usedAt(row, config, now), isOfLarger: false };
 }
 
-/** The tokens that are left at `now`. Of a row that does not exist, that is all. */
+/** The tokens that are left at `now`. A row that does not exist has all of them. */
 export function heldAt(row: Row | null | undefined, config: Bucket, now: number): RateLimitState {
   const { used, ts } = usedAt(row, config, now);
   return { value: emptyAt(config) - used, ts };
 }
 
-/** What a row holds by a config at its own instant, for those who read it. */
+/** The tokens that a config reads in a row, at the row's own instant. */
 export function tokensOf(
   row: Row,
   config: Bucket,
 ): RateLimitState & { closedUntil?: number | undefined } {
   const { used, ts } = readBy(config, row);
-  // A debt, and a balance of credits, are what the row has.
+  // A debt, and a balance of credits, are the row's own number.
   if (row.used < 0 || isCredits(config)) return { value: row.used, ts, used: row.used };
   const tokens = { value: capacityOf(config) - used, ts, used };
   return wasClosed(row) ? { ...tokens, closedUntil: row.ts } : tokens;
@@ -78,8 +78,8 @@ export function waitFor(
 }
 
 /**
- * Whether a row is full, so that it says no more than a missing row does. Of credits, that is so
- * where none are left.
+ * Whether a row is full, so that it says no more than a missing row does. A balance of credits is full
+ * at 0.
  */
 export function isFullAt(row: Row, config: Bucket, now: number): boolean {
   if (isCredits(config)) return row.used === 0;
@@ -101,7 +101,7 @@ export function fullAt(row: Row, config: Bucket): number {
 
 /** The part of the capacity that was used at the row's instant: from 0, full, to 1, exhausted or in debt. */
 export function usageOf(row: Row, config: Bucket): number {
-  // A balance counts from the most that it can be.
+  // The use of a balance is counted from the most that the balance can be.
   const used = readBy(config, row).used - leastUsed(config);
   const capacity = capacityOf(config);
   return used > 0 && used < capacity ? used / capacity : Number(used > 0);

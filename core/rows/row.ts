@@ -1,6 +1,6 @@
 /**
- * A row of the table: two numbers, and what they say depends on its kind; see `kinds.ts`. Of a bucket,
- * they are what was used of it, and the instant of that; see `bucket.ts`.
+ * A row of the table: two numbers. Their meaning depends on the kind of the row; see `kinds.ts`. For a
+ * bucket, they are what was used, and the instant at which that is true; see `bucket.ts`.
  */
 export interface Row {
   used: number;

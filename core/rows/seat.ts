@@ -29,7 +29,7 @@ export const SEATS: SideRows = {
   optionOf: ({ kind }) => (kind === "concurrency" ? 'kind: "concurrency"' : undefined),
 };
 
-/** When a seat says no more than a missing one. */
+/** The config that tells when a seat is full, and so says no more than a missing row. */
 export function seatBucket(config: ConcurrencyConfig): Bucket {
   return fullAfter(ttlOf(config));
 }
@@ -53,13 +53,13 @@ export function nonceOf(ticket: number): number {
   return 1 + Math.round((ticket - Math.floor(ticket)) * NONCES);
 }
 
-/** A ticket behind those of the line, without its fraction. */
+/** A ticket behind all tickets of the line, without its fraction. */
 export function nextTicket(line: readonly (Row | null)[], now: number): number {
   const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.used ?? 0))));
   return Math.max(Math.floor(now), last + 1);
 }
 
-/** Whether a caller waits in the seat, and was heard of lately. */
+/** Whether a caller waits in the seat, and was heard of within `seatTtl`. */
 export function waits(row: Row | null, seatTtl: number, now: number): row is Row {
   return row !== null && row.used < 0 && now < row.ts + seatTtl;
 }

@@ -1,29 +1,30 @@
 /**
- * Rows that a limit has beside its own, such as the ids of calls with `once`. They are under a name of
- * their own, so `list(name)` does not show them. Each kind says by a config when such a row is full: it
- * then says no more than a missing one, and `prune` deletes it.
+ * Side rows: rows that a limit has beside its own, such as the ids of calls with `once`. Side rows have a
+ * name of their own, so `list(name)` does not show them. Each kind has a config that tells when such a
+ * row is full. A full row says no more than a missing row, and `prune` deletes it.
  */
 import type { Bucket } from "../config.js";
 import { describe, RateLimitConfigError } from "../errors.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
 import { MAX_KEY_LENGTH } from "../validate-key.js";
 
-/** What the names of all rows begin with that are no limit's own. */
+/** The start of the names of all side rows. */
 export const RESERVED_PREFIX = "trpc-rate-limit:";
 
-/** A kind of rows beside those of limits. */
+/** One kind of side rows. */
 export interface SideRows {
-  /** What their names begin with. The name of their limit follows. */
+  /** The start of the names of these rows. The name of their limit follows. */
   readonly prefix: string;
   /**
-   * When they are full, by the config of their limit. `undefined`: this limit has none.
+   * The config that tells when such a row is full, by the config of the limit. `undefined`: the limit has
+   * no such rows, or they are never full.
    *
-   * @param onceFor the limiter's own, ms.
+   * @param onceFor the limiter's own `onceFor`, ms.
    */
   configOf(config: Bucket | ConcurrencyConfig, onceFor: number): Bucket | undefined;
-  /** The option by which a limit has such rows, if it has it. Construction checks its name then. */
+  /** The option by which this limit has such rows, if any. With it, construction checks the limit's name. */
   optionOf(config: Bucket | ConcurrencyConfig): string | undefined;
-  /** What the keys of a bucket's rows begin with. Absent: they have the key of the bucket. */
+  /** The start of the keys of these rows, for one bucket. Absent: the rows have the key of the bucket. */
   keyStart?(storedKey: string): string;
 }
 
@@ -46,12 +47,12 @@ export function validateSideName({ prefix }: SideRows, name: string, option: str
   });
 }
 
-/** Far above every number in a row that is full after a time. */
+/** Far above every number in a row that only time makes full. */
 export const FULL = 2 ** 64;
 
 /**
  * The config of rows that only time makes full: a window of so many tokens that a row is full when the
- * next one begins, whatever it says. A row with a negative number may need one more window.
+ * next window begins, whatever the row says. A row with a negative number may need one more window.
  */
 export function fullAfter(ms: number): Bucket {
   return { kind: "fixed window", rate: FULL, capacity: FULL, period: ms };

@@ -1,21 +1,21 @@
 /**
  * Slots: how many calls may run at a time. A slot is a row of two numbers, like a bucket of one token
  * that is full again after its `ttl`. Its holder writes the row again and again, so the row only fills
- * when the holder has died. It has the name of its limit.
+ * when the holder has died. The row has the name of its limit.
  *
  * - `ts`: when the holder last wrote the row. The slot is free a `ttl` later.
- * - `used`: a debt, which is minus the sum of three numbers. Each has bits of its own, 51 together. A
- *   double has 53, so the sum is exact, and no part of it can be taken for another.
+ * - `used`: a debt, which is minus the sum of three numbers. Each number has bits of its own, 51
+ *   together. A double has 53, so the sum is exact, and no part of it can be taken for another part.
  *   - 2^-40 to 2^-11: the nonce of the holder. It tells two holders of one instant apart, and is the same
  *     for all calls that give the same id. In a slot that was handed over, it is at most 2^11.
  *   - 2^-10 to 2^9: the `ttl` of the holder in units of 1024 ms, and {@link OF_TTL}, together at most
- *     602. So callers whose config has another one wait for the holder's. A slot that was handed over
- *     in line lacks this part. Its `ttl` is that of the reader.
+ *     602. So callers whose config has another `ttl` wait by the holder's `ttl`. A slot that was handed
+ *     over in line lacks this number. Its `ttl` is that of the reader.
  *   - 2^10, which is 1024: callers wait in line.
  *
- * The second and the third make the bucket take longer to fill than any `ttl`. So a statement that takes
- * tokens by itself never takes the slot of a dead holder, nor that of those who wait. Such a slot is
- * taken by a decision that reads it.
+ * With the second or the third number, the bucket takes longer to fill than any `ttl`. So a statement that
+ * takes tokens by itself never takes the slot of a dead holder, nor a slot for which callers wait. Only a
+ * decision that reads the row takes such a slot.
  *
  * No row, and a row that owes nothing, is a free slot.
  */
@@ -25,18 +25,18 @@ import type { Row } from "./row.js";
 
 /** How long a slot stays held after its holder was last heard of, ms. */
 export const DEFAULT_SLOT_TTL = 30_000;
-/** The longest `ttl`, ms. Below 2^20, a bucket that lacks a millionth of its token lacks less than one ms. */
+/** The longest `ttl`, ms. Below 2^20 ms, a millionth of the token is refilled in about one ms. */
 export const MOST_SLOT_TTL = 600_000;
 
 /** Nonces are whole, from 1 to this. */
 export const MAX_NONCE = 2 ** 30 - 1;
-/** What one nonce adds. */
+/** The part of `used` that a nonce of 1 adds. */
 const UNIT = 2 ** -40;
 const IN_LINE = 1024;
-/** What a ms of the `ttl` adds. */
+/** The part of `used` that a ms of the `ttl` adds. */
 const UNIT_OF_TTL = 2 ** -10;
 /**
- * With this much more, a bucket of the shortest `ttl` takes longer to fill than any `ttl` takes to end:
+ * With this much added, a bucket of the shortest `ttl` takes longer to fill than any `ttl` takes to end:
  * (1 + 16 + 600,000 / 1024) × 1 s is above 600 s.
  */
 const OF_TTL = 16;
@@ -56,7 +56,7 @@ export function heldValue(nonce: number, ttl: number): number {
   return -nonce * UNIT - OF_TTL - ttl * UNIT_OF_TTL;
 }
 
-/** The `used` of a slot that was handed to a caller in line, who then writes its own. */
+/** The `used` of a slot that was handed to a caller in line. That caller then writes its own. */
 export function handedValue(nonce: number): number {
   return -nonce * UNIT;
 }
@@ -78,7 +78,7 @@ export function isMarked(row: Row | null): boolean {
   return row !== null && row.used <= -IN_LINE;
 }
 
-/** Whether the row is held by a call with this number, whichever it is: calls with one id share it. */
+/** Whether the row is held under this number, by any of the calls that share it: those with one id. */
 export function isHeldAs(row: Row | null, value: number, ttl: number, now: number): row is Row {
   if (row === null || isFree(row, ttl, now)) return false;
   return row.used === (isMarked(row) ? inLine(value) : value);
@@ -94,9 +94,9 @@ export function isHolder(row: Row | null, value: number, writtenAt: readonly num
 }
 
 /**
- * When the slot is free, epoch ms. `-Infinity` where no caller has it.
+ * When the slot is free, epoch ms. `-Infinity` where no caller has the slot.
  *
- * @param ttl of a row that does not say it.
+ * @param ttl the `ttl` of a row that does not say its own, ms.
  */
 export function freeAt(row: Row | null, ttl: number): number {
   if (row === null || row.used >= 0 || row.used === -IN_LINE) return -Infinity;
@@ -107,7 +107,7 @@ export function isFree(row: Row | null, ttl: number, now: number): boolean {
   return now >= freeAt(row, ttl);
 }
 
-/** The row with the mark that callers wait. A slot that is free stays so, but not for a plain take. */
+/** The row with the mark that callers wait. A free slot stays free, but no plain take gets it. */
 export function marked(row: Row | null, ttl: number, now: number): Row {
   if (isFree(row, ttl, now)) return { used: -IN_LINE, ts: now - ttl };
   return isMarked(row) ? row! : { used: inLine(row!.used), ts: row!.ts };
@@ -117,9 +117,9 @@ export function marked(row: Row | null, ttl: number, now: number): Row {
 export interface SlotsHeld {
   /** How many are free. */
   value: number;
-  /** When a holder last wrote one of them, epoch ms; 0 where none is held. It only changes with them. */
+  /** When a holder last wrote one of the held slots, epoch ms; 0 where none is held. */
   ts: number;
-  /** When those that are held are free if no holder renews them, whole epoch ms, ascending. */
+  /** When the held slots are free if no holder renews them, whole epoch ms, ascending. */
   ends: number[];
 }
 

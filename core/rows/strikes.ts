@@ -1,10 +1,10 @@
 /**
- * Closings that grow: `blockFor` as a list. A row beside the limit's own counts the closings. It is a
- * fixed window whose start is the end of the last closing, and which lasts for the quiet time. So a row
- * that is full again has forgotten all closings.
+ * Closings that grow: `blockFor` as a list. A row beside the limit's own counts the closings. That row is
+ * a fixed window: it starts at the end of the last closing, and lasts for the quiet time (`forgiveAfter`).
+ * So a row that is full again has forgotten all closings.
  *
  * - `used`: how many closings there were.
- * - `ts`: when the last one ends.
+ * - `ts`: when the last closing ends.
  */
 import { usedAt } from "./reading.js";
 import type { Bucket } from "../config.js";
@@ -30,7 +30,7 @@ export function strikesConfig({
   return { kind: "fixed window", rate: FORGIVEN, period };
 }
 
-/** The config of a limit, with the length of the closing that would come next instead of a list. */
+/** The config of a limit, with the length of the next closing in place of the list. */
 export function withNextBlock<TConfig extends Bucket>(
   config: TConfig,
   strikes: Row | null | undefined,

@@ -1,25 +1,25 @@
 /**
- * Usage: who used how much of a limit, in spans of `every`. For each key and span there are up to five
- * counters, each a row of its own, which is there only if it has counted something:
+ * Usage: how much each key used of a limit, in spans of `every`. For each key and span there are up to
+ * five counters. Each counter is a row of its own, which exists only if it has counted something:
  *
  * | shard | counts                                                  |
  * | ----- | ------------------------------------------------------- |
- * | 0     | tokens taken, but for those of shard 1                  |
- * | 1     | calls that were granted and took one token, with it     |
+ * | 0     | tokens taken, without those of shard 1                  |
+ * | 1     | granted calls that took one token each: calls = tokens  |
  * | 2     | calls that were denied                                  |
  * | 3     | tokens that were given back                             |
- * | 4     | calls that were granted and took another number         |
+ * | 4     | granted calls that took another number of tokens        |
  *
  * So most keys have one row per span: most calls take one token. The key of a row is that of its bucket,
- * a bar and the start of the span, epoch ms. Without a key of a bucket, it counts all keys together.
+ * a bar and the start of the span, epoch ms. A row without the key of a bucket counts all keys together.
  *
  * - `used`: what was counted. So counting is a take, which a store carries out in one statement for
  *   many rows, whether they exist or not. Whole numbers are exact up to 2^53.
  * - `ts`: the start of the span. It never changes.
  *
- * A counter is a fixed window of more tokens than it ever counts, and begins with the span. It is charged
- * at the start of the span, whatever the time is: so nothing refills, and no clock matters. It is full, and
- * `prune` may delete it, when the window is over: `keep` after the end of the span.
+ * A counter is a fixed window of more tokens than it ever counts, and begins with the span. A counter is
+ * charged at the start of the span, whatever the time is: so nothing refills, and no clock matters. It is
+ * full, and `prune` may delete it, when the window is over: `keep` after the end of the span.
  */
 import type { Bucket, PeriodicConfig } from "../config.js";
 import { DAY, HOUR } from "../durations.js";
@@ -78,7 +78,7 @@ export function validateCountedKey(name: string, storedKey: string): void {
   throw new RateLimitInputError("key", message);
 }
 
-/** By shard: what each of the counters has counted. */
+/** The number that each counter has counted, by shard. */
 export type Counts = number[];
 
 /** The number of counters of a key in a span. */
@@ -100,7 +100,7 @@ export function addUsage(counts: Counts, usage: Partial<Usage>): void {
   counts[3]! += givenBack;
 }
 
-/** What counters have counted together. */
+/** The usage that the counters of a span tell together. */
 export function usageIn([others, ones, denied, givenBack, granted]: Counts): Usage {
   return {
     granted: ones! + granted!,
@@ -118,7 +118,7 @@ export function counterConfig({ every, keep }: UsageTerms, start: number): Perio
   return { kind: "fixed window", rate: FULL, capacity: MOST, period: every + keep, start };
 }
 
-/** What a counter has counted. */
+/** The number that a counter has counted. */
 export function countOf(row: Row | null): number {
   return row?.used ?? 0;
 }
