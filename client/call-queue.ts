@@ -1,13 +1,13 @@
 /**
  * The calls that wait for one limit. Each starts when its time comes, first come, first served. The
- * link and the hooks share it, and each call says by itself how long it waits. A linked list, so that
- * thousands of calls can wait: to enqueue a call, or to start or abort one, asks that call and the
- * next first one, and no other.
+ * link and the hooks share this code, and each call says by itself how long it waits. The queue is a
+ * linked list, so that thousands of calls can wait: to enqueue, start or abort a call asks only that
+ * call and the call that is first then.
  */
 import { SECOND } from "../core/durations.js";
 
 export interface QueuedCall {
-  /** Lower tickets are ahead. Equal ones keep their order of arrival. */
+  /** Lower tickets are ahead. Calls with equal tickets keep their order of arrival. */
   ticket: number;
   /**
    * Says what the call does next.
@@ -31,7 +31,7 @@ export interface CallQueue {
   /**
    * Asks a call again, for when it has a reason of its own to leave, such as an abort.
    *
-   * @param call one that was enqueued here. @default all calls
+   * @param call a call that was enqueued here. @default all calls
    */
   advance(call?: QueuedCall): void;
 }

@@ -32,7 +32,7 @@ const ROUNDING = 10;
 const STEP = 250;
 /** A wall clock that is ahead by more means that the machine slept, ms: nothing else drifts so far. */
 const SLEEP = 5000;
-/** A timer that took longer slept with its machine, ms. Pages in the background run theirs once a minute. */
+/** A timer that took longer slept with its machine, ms. Hidden pages run their timers once a minute. */
 export const SLEPT_TIMER = 90_000;
 
 /**
@@ -56,8 +56,8 @@ export function createServerClock(
   let offset = NaN;
   let uncertainty = Infinity;
   /**
-   * The wall clock minus the monotonic one at the last read; `NaN` before the first one. It is not
-   * read here: a server that renders a page ahead of time may not read clocks.
+   * The wall clock minus the monotonic clock at the last read; `NaN` before the first read. The clocks
+   * are not read here: a server that renders a page ahead of time may not read clocks.
    */
   let skew = NaN;
   /** The skew when the offset was last corrected. Steps are counted from there. */
@@ -65,7 +65,7 @@ export function createServerClock(
 
   function correct(nextOffset: number, nextUncertainty: number): boolean {
     const before = offset;
-    // Rounded down: a server believed to be behind is asked a little late, never too early.
+    // Rounded down: a server whose clock is believed to be behind is asked a little late, never too early.
     offset = Math.floor(nextOffset);
     uncertainty = nextUncertainty;
     correctedSkew = skew;
@@ -121,9 +121,9 @@ export function serverTime(
 }
 
 /**
- * How long it still is, ms, until an instant on this machine's clock. The wait ends by the clock
- * that gets there first: the monotonic clock may sleep, and the wall clock may be put back. So
- * neither makes the wait longer.
+ * The rest of a wait, ms, until an instant on this machine's clock. The wait ends by the clock that
+ * reaches the instant first: the monotonic clock may sleep, and the wall clock may be put back. So
+ * neither clock makes the wait longer.
  */
 export function createWait(until: number): () => number {
   const end = steadyNow() + until - Date.now() + ROUNDING;

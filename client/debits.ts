@@ -1,4 +1,4 @@
-/** The tokens that calls are assumed to take, from before they are sent until the server reports it. */
+/** Debits: the tokens that calls are assumed to take, from before the call until the server reports it. */
 import type { Time } from "./clocks.js";
 import type { Entry } from "./limit-entry.js";
 import type { Update } from "./notify-watchers.js";
@@ -22,20 +22,20 @@ export interface DebitOptions {
  * other processes every second.
  */
 const REPORT_TIMEOUT = 2000;
-/** The same where a report came that does not show the charge, ms: it may be counted twice meanwhile. */
+/** The same after a report that does not show the charge, ms: the charge may be counted twice meanwhile. */
 const DOUBT_TIMEOUT = 100;
 /**
- * The longest pause between two questions, ms. Each is twice as long as the one before it. An answer
- * is waited for as long, so the timers of a page that was left end by then, too.
+ * The longest pause between two questions, ms. Each pause is twice as long as the pause before. An
+ * answer is waited for as long, so the timers of a page that was left have ended by then, too.
  */
 const LAST_TIMEOUT = 10_000;
 
-/** @returns opens a debit, see `RateLimitObserver.debit`. */
+/** @returns a function that opens a debit, see `RateLimitObserver.debit`. */
 export function createDebits(options: DebitOptions) {
   const { timeOf, update, ask, isFollowed, isLive, tick } = options;
   const givenBack = new Set<Entry>();
 
-  /** Updates a microtask later: thousands of calls may fail in one tick, and each gives back. */
+  /** Updates a microtask later: thousands of calls may fail in one tick, and each gives tokens back. */
   function updateSoon(entry: Entry): void {
     if (givenBack.size === 0) {
       queueMicrotask(() => {
@@ -56,7 +56,8 @@ export function createDebits(options: DebitOptions) {
       clearTimeout(timer);
       timer = setTimeout(() => {
         if (!entry.debits.has(debit) || !isFollowed(entry)) return;
-        // The call may have been charged, and still run: a later snapshot would not show that.
+        // While the call has no answer, ask only where a snapshot left the debit in doubt. The call may
+        // have been charged before that snapshot, and still run: no later snapshot would show the charge.
         if (debit.chargedAt === UNCHARGED && !debit.isDoubtful) return;
         ask(entry);
         askLater(Math.min(Math.max(2 * ms, REPORT_TIMEOUT), LAST_TIMEOUT));
@@ -73,8 +74,8 @@ export function createDebits(options: DebitOptions) {
         debit.chargedAt = tick();
         // No later call may claim the debit.
         entry.unclaimed.delete(debit);
-        // Without a stream, ask. Else the stream has yet to report the charge. Where a snapshot from
-        // about its time did not show it, tokens may have come back that hide it.
+        // Without a stream, ask. With a stream, wait for its report of the charge. Wait less where a
+        // snapshot from about the time of the charge did not show it: tokens that came back may hide it.
         if (!isLive()) ask(entry);
         else askLater(debit.isDoubtful ? DOUBT_TIMEOUT : REPORT_TIMEOUT);
       } else if (entry.debits.has(debit)) {

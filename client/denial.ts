@@ -43,9 +43,9 @@ export function denialNow(
 }
 
 /**
- * A snapshot on which the denied call waits for exactly `retryAfter`. It has to be derived, because
- * an error carries no key and no `ts`. `value` alone does not always give that wait: a denied call
- * on shards saw only two of them.
+ * A snapshot on which the denied call waits for exactly `retryAfter`. The snapshot has to be derived,
+ * because an error carries no key and no `ts`. `value` alone does not always give that wait: a denied
+ * call on shards saw only two of them.
  *
  * @param count the tokens that the call wanted.
  */

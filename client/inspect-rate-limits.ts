@@ -9,7 +9,7 @@ import type { ObserverInspection } from "./types.js";
  * read it now and then.
  *
  * @param client the application's client, the same that the provider got.
- * @returns one for each observer that follows at least one limit.
+ * @returns one inspection for each observer that follows at least one limit.
  *
  * @example
  * import { inspectRateLimits } from "trpc-rate-limit/client";

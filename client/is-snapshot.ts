@@ -2,7 +2,7 @@
 import { longestPeriod } from "../core/config.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
-/** Whether predictions can use it. With a number missing, each status would be a new object. */
+/** Whether predictions can use the value. If a number were missing, each status would be a new object. */
 export function isSnapshot(given: unknown): given is RateLimitSnapshot {
   const snapshot = Object(given) as RateLimitSnapshot;
   const { now, config, fullest = [snapshot], lapses = [], closedUntil = now } = snapshot;

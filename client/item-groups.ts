@@ -3,7 +3,7 @@ import type { RateLimitItem } from "./types.js";
 
 /** The router takes at most this many items per stream. */
 const MAX_ITEMS = 100;
-/** The most characters that items may take in a URL: servers and proxies reject one beyond 8 KB. */
+/** The most characters that items may take in a URL: servers and proxies reject a URL beyond 8 KB. */
 const MAX_LENGTH = 7500;
 /** Characters that each item adds: in a stream's input, and in a batch, which repeats the path. */
 export const STREAM_OVERHEAD = 3;

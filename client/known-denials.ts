@@ -22,8 +22,8 @@ export interface KnownDenials {
    */
   find(use: LimitUse, isLearnt: boolean): RateLimitErrorData | undefined;
   /**
-   * Claims a debit of the caller's. With one, the caller has already decided to send the call. A call
-   * of 0 tokens claims none: no debit was made for it.
+   * Claims a debit that the caller has made. With such a debit, the caller has already decided to send
+   * the call. A call of 0 tokens claims no debit, because none was made for it.
    */
   claimDebit(use: LimitUse): boolean;
   /**
@@ -33,7 +33,7 @@ export interface KnownDenials {
    */
   debit(use: LinkedLimit): Settle;
   /**
-   * Records that a held call is sent: its tokens are not there for the next call. Debits the
+   * Records that a held call is sent, so that its tokens are not there for the next call. Debits the
    * observers, too.
    */
   recordSend(use: LinkedLimit): Settle;
@@ -42,8 +42,8 @@ export interface KnownDenials {
 /**
  * Settles a call by its outcome: without an error it was charged. A denied call was not charged, and
  * a call without an answer most likely was not. Any other answer comes from a procedure that was
- * charged. After a failure the server is asked, since it pushes nothing if it has not charged. A
- * second call does nothing.
+ * charged. After a failure the server is asked, since the server pushes nothing if it has not charged.
+ * A second call does nothing.
  */
 export type Settle = (error?: unknown) => void;
 

@@ -28,8 +28,8 @@ export class Entry implements SeenConfigs {
   declare reopened?: string | undefined;
   declare opened?: string | undefined;
   /**
-   * Server time minus this machine's when the cache got its snapshot, ms. It tells the age of that
-   * snapshot, and counts for no other limit. `NaN` where nothing was cached.
+   * Server time minus this machine's when the cache got its snapshot, ms. This offset tells the age of
+   * that snapshot, and counts for no other limit. `NaN` where nothing was cached.
    */
   cachedOffset = NaN;
   /** The sequence number of `serverSnapshot`, counted over all limits of the observer. */
@@ -50,9 +50,9 @@ export class Entry implements SeenConfigs {
   declare error?: Error | undefined;
   /** `serverSnapshot` after `debits`; `undefined` until it is computed. */
   #snapshot?: RateLimitSnapshot | undefined;
-  /** By count: when the server grants it, on the server's clock. Time alone does not change it. */
+  /** When the server grants a count, on the server's clock, by count. Time alone changes no such instant. */
   readonly #availableAt = new Map<number, number>();
-  /** By count: an unchanged status stays the same object. */
+  /** The last status of a count, by count. An unchanged status stays the same object. */
   readonly #statuses = new Map<number, RateLimitStatus>();
   /** When `remaining` last changed. */
   #changedAt = -Infinity;
@@ -64,7 +64,7 @@ export class Entry implements SeenConfigs {
   /**
    * @param latest the server's time, if its clock is as far ahead as it can be.
    * @param config `textOf` the snapshot.
-   * @param askedAt the sequence number of the question that it answers; absent where there was none.
+   * @param askedAt the sequence number of the question that the snapshot answers; absent without one.
    * @returns whether a call has been charged that the snapshot does not include.
    */
   setServerSnapshot(
@@ -84,7 +84,7 @@ export class Entry implements SeenConfigs {
     this.config = config;
     let isUnconfirmed = false;
     for (const debit of this.debits) {
-      // A debit from the future is dropped: its clock was set back since.
+      // A debit from the future is dropped: this machine's clock was set back since.
       if (!open.has(debit) || debit.earliest > latest) this.#drop(debit);
       else if (debit.chargedAt < UNCHARGED) isUnconfirmed = true;
     }
@@ -101,7 +101,7 @@ export class Entry implements SeenConfigs {
     return this.#snapshot;
   }
 
-  /** Adds one to the others without computing those again, since thousands may be open. */
+  /** Adds a debit to the others without computing the others again, since thousands may be open. */
   addDebit(debit: Debit): void {
     this.snapshot();
     this.#availableAt.clear();
@@ -117,7 +117,7 @@ export class Entry implements SeenConfigs {
   }
 
   status({ now, offset }: Time, count: number): RateLimitStatus | undefined {
-    // Throw a wrong count at its caller. Thrown out of a timer, it would stop every notification.
+    // Throw a wrong count at its caller. An error out of a timer would stop every notification.
     validateCount(count);
     const snapshot = this.snapshot();
     if (!snapshot) return undefined;
@@ -128,7 +128,7 @@ export class Entry implements SeenConfigs {
     return status;
   }
 
-  /** Forgets what only this watcher asked for. */
+  /** Removes a watcher, and forgets the status of its count if no other watcher asks for that count. */
   removeWatcher(watcher: Watcher): void {
     this.watchers.delete(watcher);
     const { count } = watcher;
@@ -200,8 +200,8 @@ export class Entry implements SeenConfigs {
 }
 
 /**
- * Names and keys hold no NUL, so no two items share an id. Unlike `bucketId`, it keeps an empty key,
- * which the server refuses, apart from no key.
+ * Names and keys hold no NUL, so no two items share an id. Unlike `bucketId`, an empty key, which the
+ * server refuses, gives another id than no key.
  */
 export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;
@@ -209,7 +209,7 @@ export function idOf({ name, key }: RateLimitItem): string {
 
 /**
  * The config of a snapshot, as text. The server writes equal configs alike. A list of windows is left
- * out, because it begins with the present one, and so changes without another config.
+ * out: it begins with the present window, so it changes although the config does not.
  */
 export function textOf({ config }: RateLimitSnapshot): string {
   return JSON.stringify({ ...config, starts: 0 });

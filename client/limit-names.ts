@@ -17,8 +17,8 @@ export type LimitNames<TRouter extends AnyTRPCRouter, TPath extends string> = Na
 >;
 
 /**
- * Any router that has a rate limit router at `TPath`. Any other does not compile, and the text says
- * why.
+ * Any router that has a rate limit router at `TPath`. Any other router does not compile, and the text
+ * says why.
  */
 export type RouterWithLimits<TRouter extends AnyTRPCRouter, TPath extends string> = [
   LimitNames<TRouter, TPath>,

@@ -7,7 +7,7 @@ import type { Entry, Watcher } from "./limit-entry.js";
 
 /**
  * How long the timer sleeps at most, ms. A timer may be late because the machine slept or its clock
- * was set, and people must not wait for that. Nothing renders when it finds no change.
+ * was set, and people must not wait for that. Nothing renders when the timer finds no change.
  */
 const HEARTBEAT = 1000;
 

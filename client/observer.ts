@@ -1,7 +1,7 @@
 /**
- * Follows limits, without a framework. It holds the last snapshot of each limit, predicts from it
- * with the server's own arithmetic, and notifies the watchers when an answer changes. One stream and
- * one timer serve all of them.
+ * Follows limits, without a framework. The observer holds the last snapshot of each limit, predicts from
+ * it with the server's own arithmetic, and notifies the watchers when an answer changes. One stream and
+ * one timer serve all limits.
  */
 import { validateCount } from "../core/count.js";
 import type { RateLimitDenial } from "../core/errors.js";
@@ -32,8 +32,8 @@ interface SnapshotSource {
 }
 
 /**
- * Follows limits without a framework: it reads them from the server, predicts what the server
- * would answer, and calls its observers when that changes. One per client. Call `close` at the end.
+ * Follows limits without a framework: reads them from the server, predicts what the server would
+ * answer, and calls `onChange` when that changes. Create one per client. Call `close` at the end.
  *
  * @example
  * import { createRateLimitObserver, createTRPCTransport } from "trpc-rate-limit/client";
@@ -58,9 +58,9 @@ export function createRateLimitObserver<TName extends string = string>(
     return { ...time, offset: entry.cachedOffset };
   };
   let connectionState: ConnectionState = "polling";
-  /** Counts what is asked, charged and received, in this order. */
+  /** Numbers all questions, charges and snapshots in the order in which they happen. */
   let sequence = 0;
-  /** Only `inspect` reads it. */
+  /** Only `inspect` reads the tally. */
   const tally = { streamed: 0, answered: 0, lastRoundTrip: NaN };
   const recorded = new WeakSet<RateLimitDenial>();
   let isSyncing = false;
@@ -83,7 +83,7 @@ export function createRateLimitObserver<TName extends string = string>(
     onSnapshot(snapshot) {
       tally.streamed++;
       const entry = isSnapshot(snapshot) && find(snapshot);
-      // The next answer has the state, too.
+      // Ask instead: the answer has the present state, too.
       if (entry && (isReplaced(entry, textOf(snapshot)) || isLate(snapshot))) return ask(snapshot);
       receive(snapshot, "stream");
     },
@@ -91,7 +91,7 @@ export function createRateLimitObserver<TName extends string = string>(
       const source: SnapshotSource = { kind: "answer", askedAt: ++sequence };
       const sentAt = monotonic();
       const snapshot = await transport.status(item);
-      // Counts as no answer. The error is not shown.
+      // Other data counts as no answer. The error is not shown.
       if (!isSnapshot(snapshot)) throw new TypeError();
       tally.answered++;
       tally.lastRoundTrip = monotonic() - sentAt;
@@ -139,7 +139,7 @@ export function createRateLimitObserver<TName extends string = string>(
     return entry;
   }
 
-  /** Whether it may have come late. The server's clock may also have been set back. */
+  /** Whether the snapshot may have come late. The server's clock may also have been set back. */
   function isLate(snapshot: RateLimitSnapshot): boolean {
     const entry = find(snapshot);
     // A cached snapshot may be from another clock.
@@ -150,7 +150,7 @@ export function createRateLimitObserver<TName extends string = string>(
     if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now), { kind });
   }
 
-  /** @param isClockCorrected whether it corrected the server's time, which concerns all limits. */
+  /** @param isClockCorrected whether the snapshot corrected the server's time, which concerns all limits. */
   function accept(
     snapshot: RateLimitSnapshot,
     isClockCorrected: boolean,
@@ -158,13 +158,13 @@ export function createRateLimitObserver<TName extends string = string>(
   ): void {
     const entry = find(snapshot);
     const isOtherConfig = entry?.config !== textOf(snapshot);
-    // The status can be the same as before.
+    // Notify of these changes, although the status can be the same as before.
     const isShownAnew =
       entry &&
       (entry.error ||
         (entry.config && (isOtherConfig || entry.serverSnapshot!.held !== snapshot.held)));
-    // A snapshot that came after the question is kept, also within the same ms of the server: a push
-    // reports a change. An answer with another config replaces a push: its context is newer.
+    // A snapshot that came after the question was asked is kept, also within the same ms of the server: a
+    // push reports a change. An answer with another config replaces a push: the answer's context is newer.
     const isOld =
       askedAt &&
       entry?.config &&
@@ -305,7 +305,7 @@ export function createRateLimitObserver<TName extends string = string>(
   return observer;
 }
 
-/** Bundlers replace the condition; without one there may be no `process`. */
+/** Bundlers replace the condition; without a bundler there may be no `process`. */
 function isDevelopment(): boolean {
   try {
     return (process.env as { NODE_ENV?: string }).NODE_ENV !== "production";

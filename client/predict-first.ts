@@ -1,4 +1,4 @@
-/** Predicts who pays for a call of `limitFirst`, from what a page knows of each limit. Pure. */
+/** Predicts which limits pay for a call of `limitFirst`, from what a page knows of each limit. Pure. */
 import { firstWhole } from "../core/calculate.js";
 import { longestPeriod, toleranceOf } from "../core/config.js";
 import { sharesOf } from "../core/shares.js";
@@ -19,7 +19,7 @@ export interface PredictFirstOptions<TName extends string = string> {
    * @default 1
    */
   count?: number | { readonly [TLimit in TName]?: number } | undefined;
-  /** Whether each limit gives what it has, in order. With one number as `count`. @default false */
+  /** Whether each limit gives what it has, in order. Only with one number as `count`. @default false */
   split?: boolean | undefined;
   /** When the call is sent, epoch ms on this machine's clock. @default now */
   at?: number | undefined;
@@ -35,9 +35,9 @@ export interface FirstPrediction<TName extends string = string> {
 
 /**
  * Predicts the answer of `limitFirst`: `predictFirst({ plan, credits }, { count: 5 })`, where `plan`
- * and `credits` are results of `useRateLimit` with the same `count`. It is what the server answers,
+ * and `credits` are results of `useRateLimit` with the same `count`. The server gives the same answer,
  * if no other call takes tokens. Where a limit has `shards`, and for fractions of tokens with
- * `split`, it can be a little early or late.
+ * `split`, the prediction can be a little early or late.
  *
  * @param limits by name, in the order in which they pay.
  * @returns `undefined` while not enough is known.
@@ -64,7 +64,7 @@ export function predictFirst<TName extends string>(
   for (const name of names) {
     const wanted = (typeof count === "number" ? count : count[name]) ?? 1;
     const checked = limits[name].check(at, wanted);
-    // It would pay, or not: the limits after it are of no use before that is known.
+    // This limit would pay, or not. Before that is known, the limits after it say nothing.
     if (checked === undefined) return undefined;
     const { retryAt } = checked;
     const paid = [{ name, count: wanted }];
@@ -87,7 +87,7 @@ function predictSplit<TName extends string>(
   at: number,
 ): FirstPrediction<TName> | undefined {
   const checks = names.map((name) => {
-    // A component that reads it is rendered for each whole token.
+    // A component that reads `value` is rendered for each whole token.
     void limits[name].value;
     return limits[name].check(at, 0);
   });
@@ -105,14 +105,14 @@ function predictSplit<TName extends string>(
   const wait = firstWhole(Math.ceil(1 / perMs), (ms) => sharesAt(at + ms) !== undefined);
   if (wait === Infinity) return NO_WAIT_HELPS;
   const paid = paidBy(sharesAt(at + wait)!);
-  // Less than a ms before that, on the server's clock, each of them has its part.
+  // On the server's clock, each of these limits has its part at `at + wait`, or less than a ms before that.
   const ends = paid.map(({ name, count: part }) => limits[name].check(at, part)!.retryAt ?? at);
   return { status: { ok: false, retryAt: Math.max(...ends) }, paid };
 }
 
 /**
  * A call sees two shards. They are assumed to hold no more than the others. `limitFirst` takes no
- * shadows, so one on a page is a limit that an override has exempted: it pays for everything.
+ * shadows, so a shadow on a page is a limit that an override has exempted: it pays for everything.
  */
 function purseOf({ value, config }: CheckedRateLimit) {
   if (config.shadow) return { value: Infinity, tolerance: 0 };

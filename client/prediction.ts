@@ -29,7 +29,7 @@ function lapsedAt(snapshot: RateLimitSnapshot, now: number): RateLimitSnapshot {
   return lapsedAt({ ...after(snapshot, next.at, -next.count), lapses }, now);
 }
 
-/** The snapshot after tokens were used, or came back. In the server's order of operations. */
+/** The snapshot after tokens were used, or came back, in the server's order of operations. */
 function after(snapshot: RateLimitSnapshot, at: number, count: number): RateLimitSnapshot {
   const { config } = snapshot;
   const read = refill(config, readingOf(config, snapshot), at);
@@ -37,7 +37,7 @@ function after(snapshot: RateLimitSnapshot, at: number, count: number): RateLimi
   return { ...snapshot, value: emptyAt(config) - used, ts: read.ts, used };
 }
 
-/** The instant of `of`, or an earlier one at which a hold has lapsed. */
+/** The instant that `of` gives, or an earlier instant if holds that lapse bring the tokens before. */
 function orLapsed(
   snapshot: RateLimitSnapshot,
   count: number,
@@ -52,8 +52,8 @@ function orLapsed(
 /**
  * Predicts the answer to a call.
  *
- * @param offset server time minus the reader's, ms.
- * @param at epoch ms, the reader's.
+ * @param offset the server's time minus the reader's, ms.
+ * @param at epoch ms on the reader's clock.
  */
 export function predict(
   snapshot: RateLimitSnapshot,
@@ -84,7 +84,7 @@ export function predictStatus(
 
 /**
  * The first ms, on the server's clock, at which a call for `count` tokens can pass. `Infinity`
- * where it never can, `-Infinity` where it always could. A shadow denies no call.
+ * where the call never can, `-Infinity` where it always could. A shadow denies no call.
  *
  * A call sees two shards. Where the fullest two are unknown, two shards are assumed to hold all the
  * tokens, but to refill no faster than two do. A debt is assumed to be spread evenly.
@@ -106,7 +106,7 @@ function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
   }
   const held = { ...snapshot, value: Math.max(value, (value * seen) / shards) };
   const enoughAt = heldAt([held], { ...part, rate: seen * part.rate, capacity }, count);
-  // While a bucket is closed, a call for no token is denied, too, and what lapses opens nothing.
+  // A closed bucket also denies a call for no token, and no hold that lapses opens the bucket.
   return Math.max(Math.ceil(closedUntil), enoughAt);
 }
 
@@ -121,8 +121,8 @@ function exceedsAt(snapshot: RateLimitSnapshot, remaining: number): number {
 }
 
 /**
- * When one of these rows, or all of them together, hold `count` tokens, as the server decides.
- * After its `ts` only time changes a row, so the answer is the same whenever it is asked for.
+ * When one of these rows, or all of them together, hold `count` tokens, as the server decides. After
+ * `ts`, only time changes a row, so the answer does not depend on when this function is called.
  */
 function heldAt(tokens: readonly RateLimitState[], config: Bucket, count: number): number {
   const rows = tokens.map((row) => readingOf(config, row));

@@ -23,10 +23,10 @@ import type { LimitUse, LinkedLimit, WhenLimited } from "./types.js";
 /** The options of `rateLimitLink`. */
 export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> {
   /**
-   * Which limit a call takes from, by the procedure's path, or as a function of the call: a name,
+   * The limit that a call takes from, by the procedure's path, or as a function of the call: a name,
    * or a {@link LinkedLimit}. Observers are debited for these calls, in any mode of `whenLimited`.
-   * `null` says that there is none, and the link ignores such calls. Use `null` for procedures that
-   * reserve, since predictions are about calls that do not.
+   * `null` says that there is no limit, and the link ignores such calls. Use `null` for procedures that
+   * reserve, since predictions are about calls that do not reserve.
    * @default learnt from denials, which name the limit but no key and no count
    */
   limits?:
@@ -37,12 +37,12 @@ export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRou
    * @default "send"
    */
   whenLimited?: WhenLimited;
-  /** How long a call waits at most, ms; one that would have to wait longer fails at once. @default Infinity */
+  /** How long a call waits at most, ms; a call with a longer wait fails at once. @default Infinity */
   maxWait?: number;
-  /** The most that a call waits beyond its turn, ms, so that many tabs do not go together. @default 500 */
+  /** The most that a call waits beyond its turn, ms, so that many tabs do not send together. @default 500 */
   jitter?: number;
   /**
-   * The message of the error of a call that is not sent. The others have the server's.
+   * The message of the error of a call that is not sent. Errors of other calls have the server's message.
    * @default 'Rate limit "sendMessage" exceeded. Try again in 6 seconds', as the server's
    */
   denialMessage?: DenialMessage | undefined;
@@ -56,7 +56,7 @@ type ChargedLimit<TRouter extends AnyTRPCRouter> =
   RouterLimitName<TRouter> | LinkedLimit<RouterLimitName<TRouter>>;
 
 /**
- * Put it before the links that send. It does not change calls that are sent.
+ * Put this link before the links that send. It does not change calls that are sent.
  *
  * @example
  * import { createTRPCClient, httpBatchLink } from "@trpc/client";
@@ -126,7 +126,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
               settle(op);
             };
           } catch (error) {
-            // Thrown out of a timer, it would not reach the caller.
+            // An error that is thrown out of a timer would not reach the caller.
             settle(error);
             observer.error(TRPCClientError.from(error as Error));
           }
@@ -163,8 +163,8 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
               const availableAt = now + (data?.retryAfter ?? 0);
               if (data && availableAt > deadline) return () => reject(data);
               if (!isFirst) return undefined;
-              // A call that was never denied starts at once. A limit that is available early is so
-              // for every tab, hence the jitter.
+              // A call that was never denied starts at once. A limit that is available early is so for
+              // every tab, so the jitter stays.
               startAt = data
                 ? Math.min(availableAt + extra, deadline)
                 : Math.min(startAt, now + extra);
@@ -178,7 +178,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
         const isDebited = !!use && known.claimDebit(use);
 
         function sendNow(): void {
-          // An observer's own question takes no tokens, and would lead to the next one.
+          // An observer's own question takes no tokens. A debit for it would lead to another question.
           const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
           const debits = given && !isDebited && !isQuestion;
           send(debits ? known.debit(given) : undefined);
@@ -205,7 +205,7 @@ function denialError<TRouter extends AnyTRPCRouter>(
   const message = say(rateLimit);
   const data = { code: "TOO_MANY_REQUESTS", httpStatus: 429, path, rateLimit };
   const result = { error: { code: -32029, message, data } };
-  // With the answer itself. In CommonJS code, the client's class is another copy of this one. It makes
-  // an error of its own from the answer, and loses the facts of any other error.
+  // The answer itself goes with the error. In CommonJS code, the client has another copy of this class.
+  // That copy makes an error of its own from the answer, and loses the facts of any other error.
   return Object.assign(new TRPCClientError<TRouter>(message, { result }), result);
 }

@@ -42,7 +42,7 @@ export function rateLimitRetry(
 /**
  * For `retryDelay` of a `QueryClient`'s default options: ms until the next attempt.
  *
- * - denied: its `retryAfter`, and up to a second more at random, or as long as a timer can wait;
+ * - denied: its `retryAfter`, and up to a second more at random, but at most as long as a timer can wait;
  * - the limits cannot be checked (`SERVICE_UNAVAILABLE`): twice the usual at most, at random, so
  *   that a database that comes back does not get all queries at once;
  * - anything else: 1 s, doubling up to 30 s.
@@ -57,7 +57,7 @@ export function rateLimitRetry(
  */
 export function rateLimitRetryDelay(failureCount: number, error: unknown): number {
   if (isRateLimitError(error)) {
-    // One ms more, since timers may be early by a part of one.
+    // One ms more, since timers may be early by a part of a ms.
     const delay = error.data.rateLimit.retryAfter + 1 + Math.random() * JITTER;
     return Math.min(delay, MAX_TIMEOUT);
   }

@@ -1,4 +1,4 @@
-/** Which calls a snapshot of the server includes. */
+/** Tells which calls a snapshot of the server includes. */
 import { calculateRateLimit } from "../core/calculate.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { take } from "./prediction.js";
@@ -14,36 +14,37 @@ export interface Debit {
   earliest: number;
   count: number;
   /**
-   * The sequence number of the answer that the call was charged, and {@link UNCHARGED} before: the
-   * answers to later questions include the charge.
+   * The sequence number of the answer that told that the call was charged; {@link UNCHARGED} before that
+   * answer. The answers to later questions include the charge.
    */
   chargedAt: number;
-  /** Set when a snapshot from about its time came, which may include the charge or not. */
+  /** Set when a snapshot came that is from about the time of the call: it may include the charge or not. */
   isDoubtful?: boolean;
 }
 
 /**
- * How long a call may take to its charge, ms, where the page cannot tell whether it was charged. It is
- * less than the time after which the server is asked about such a call.
+ * How long a call may take until it is charged, ms, where the page cannot tell whether it was charged.
+ * Less than the time after which the server is asked about such a call.
  */
 const LATEST_CHARGE = 1500;
 /**
- * The part of a call's tokens that may be there all the same: when the call was charged is not quite
- * known, and a bucket that was full has refilled since.
+ * The part of a call's tokens that may be there although the call was charged: the instant of the charge
+ * is not exactly known, and a bucket that was full has refilled since.
  */
 const SLACK = 0.25;
 
 /**
  * The debits that a snapshot leaves open.
  *
- * A snapshot that was read while a call was on its way includes its charge or not, and the clocks
- * cannot tell: they are known to half a round trip, and the server decides when it gets there. The
- * tokens can. Those that have gone since the last snapshot were taken by the calls that have been
- * answered, and then by the oldest ones. Where another page took them, a call counts for nothing until
- * it is reported, and where tokens came back meanwhile, it counts twice until the server is asked.
+ * A snapshot that was read while a call was on its way includes the call's charge, or not. The clocks
+ * cannot tell: they are known to half a round trip, and the charge is made when the call gets to the
+ * server. The tokens can tell. Assume that the tokens that have gone since the last snapshot were taken
+ * by the calls that have been answered, and then by the oldest calls. Where another page took the tokens,
+ * a call counts for nothing until it is reported. Where tokens came back meanwhile, a call counts twice
+ * until the server is asked.
  *
  * @param before the last snapshot; `undefined` where it has another config.
- * @param askedAt the sequence number of the question that it answers; absent where there was none.
+ * @param askedAt the sequence number of the question that `snapshot` answers; absent without a question.
  */
 export function openDebits(
   debits: Iterable<Debit>,
@@ -56,7 +57,7 @@ export function openDebits(
   const { config, now } = snapshot;
   const held = (one: RateLimitSnapshot) => calculateRateLimit(one, config, now).value;
   const value = held(snapshot);
-  // A slot that was left hides one that was taken.
+  // Free slots cannot tell: a slot that a call left hides a slot that another call took.
   let expected = config.slots === undefined ? before && { ...before, config } : undefined;
 
   function isOpen(debit: Debit): boolean {

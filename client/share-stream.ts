@@ -1,7 +1,7 @@
 /**
  * One stream for all tabs of a browser. The tabs elect a leader by a Web Lock. The leader holds the
- * stream for the limits of all tabs, and tells the others by a BroadcastChannel. A lock ends with its
- * tab, however the tab ends, so the next leader follows at once.
+ * stream for the limits of all tabs, and tells the other tabs by a BroadcastChannel. A lock ends with
+ * its tab, however the tab ends, so the next leader follows at once.
  *
  * Each tab holds a second lock for what it follows. The name of that lock lists the limits. The
  * leader reads the names of all held locks, so the limits of a closed tab go with it.
@@ -18,14 +18,14 @@ import type { RateLimitItem, RateLimitTransport, WatchHandlers } from "./types.j
 /** The options of `shareStream`. */
 export interface ShareStreamOptions {
   /**
-   * Who the caller is, such as the id of the user who is logged in. Tabs share a stream only if they
-   * say the same, so two callers to whom the server tells different things must not say the same.
+   * The caller, such as the id of the user who is logged in. Tabs share a stream only if they have the
+   * same `caller`, so callers that get different answers from the server must have different ones.
    * `undefined`, `null` and an empty text share nothing.
    */
   caller: string | null | undefined;
 }
 
-/** What is needed of a page. A test has many pages. */
+/** The globals of a page that are needed. A test has many pages. */
 export interface PageGlobals extends Pick<
   typeof globalThis,
   "addEventListener" | "removeEventListener" | "setInterval" | "setTimeout" | "Date"
@@ -39,8 +39,8 @@ export interface PageGlobals extends Pick<
 
 /**
  * The version of messages and of the names of locks. During a deployment, tabs of two versions of this
- * package are open. Those of another version are not heard, and have a leader of their own. Raise it
- * with every change of what tabs tell each other.
+ * package are open. Tabs of another version are not heard, and have a leader of their own. Raise
+ * `VERSION` with every change of the messages between tabs.
  */
 const VERSION = 1;
 /** How often the leader says that it is there, ms. Browsers run timers of hidden pages this often. */
@@ -49,22 +49,22 @@ const BEAT = 1000;
 const SILENCE = 3 * BEAT;
 /** How long a hidden tab goes on as the leader, ms: people switch between tabs. */
 const HIDDEN = 30_000;
-/** Those of the network are there for a stream that waits to be opened again. */
+/** The events of a page. `online` is for a stream that waits to be opened again. */
 const EVENTS = ["visibilitychange", "freeze", "resume", "pagehide", "pageshow", "online"];
 
-/** From any tab: it follows these. */
+/** From any tab: it follows these limits. */
 interface Hello {
   id: number;
   items: readonly RateLimitItem[];
-  /** Whether it replaces a stream of the same limits, which has to be opened anew. */
+  /** Whether it replaces a watch of the same limits, so that the stream has to be opened anew. */
   isAnew?: boolean;
 }
 /** One stream, as the observer of this tab knows it. */
 interface Watch extends Hello, WatchHandlers {
-  /** Lets its lock go. There once it was asked for. */
+  /** Releases the lock of this watch. Present once the lock was requested. */
   release?: () => void;
 }
-/** From the leader: it is there, and may have more to say. */
+/** From the leader: says that the leader is there, and may say more. */
 interface News {
   snapshot?: RateLimitSnapshot;
   /** The watch that the snapshot is for. @default all */
@@ -75,9 +75,9 @@ interface News {
 /**
  * A transport whose stream is shared by all tabs of a browser that reach the same router for the same
  * caller. A hidden tab holds the stream for 30 seconds at most. Without Web Locks or BroadcastChannel,
- * as in React Native and on a page without HTTPS, it is the given transport.
+ * as in React Native and on a page without HTTPS, the result is the given transport.
  *
- * @param transport of `createTRPCTransport`. One of your own says in `path` which router it reaches.
+ * @param transport of `createTRPCTransport`. A transport of your own says in `path` which router it reaches.
  *
  * @example
  * import { createTRPCTransport, shareStream } from "trpc-rate-limit/client";
@@ -92,7 +92,7 @@ export function shareStream<TName extends string>(
   return shareStreamOn(globalThis, transport, options);
 }
 
-/** @param page its own globals: some of them stop while the page is hidden or frozen. */
+/** @param page the globals of this page: some of them stop while the page is hidden or frozen. */
 export function shareStreamOn<TName extends string>(
   page: PageGlobals,
   transport: RateLimitTransport<TName>,
@@ -104,35 +104,35 @@ export function shareStreamOn<TName extends string>(
   const { BroadcastChannel, document } = page;
   const locks = page.navigator?.locks;
   if (!caller || !locks || !BroadcastChannel) return transport;
-  // As JSON, so that no name begins with another one.
+  // As JSON, so that no lock's name begins with the name of another lock.
   const name = `trpc-rate-limit ${VERSION}${JSON.stringify([path, caller])}`;
   const watches = new Set<Watch>();
-  /** There while this tab takes part. A page that the browser keeps to go back to does not. */
+  /** Present while this tab takes part. A page in the browser's back-forward cache takes no part. */
   let channel: InstanceType<typeof BroadcastChannel> | undefined;
-  /** There while this tab leads or waits to lead. Aborting it lets the lock go. */
+  /** Present while this tab leads or waits to lead. Aborting it releases the lock. */
   let candidacy: AbortController | undefined;
   /** The real stream, while this tab leads. */
   let stream: Connection | undefined;
   /** Whether `stream` was lost, and has delivered nothing since. */
   let isDown = false;
-  /** The limits of other tabs that the server has refused once. They are asked for each time. */
+  /** The limits of other tabs that the server has refused once. The server is asked for them each time. */
   const refused = new WeakSet<RateLimitItem>();
-  /** What `stream` follows, by id. The same limit is the same object. */
+  /** The limits that `stream` follows, by id. The same limit is the same object. */
   let items = new Map<string, RateLimitItem>();
-  /** The last of each limit that `stream` has brought, by id. */
+  /** The last snapshot of each limit that `stream` has brought, by id. */
   const last = new Map<string, RateLimitSnapshot>();
   let ticker: ReturnType<typeof setInterval>;
   let hiddenTimer: ReturnType<typeof setTimeout>;
   /** When this tab had its last turn as the leader, epoch ms. */
   let lastTurn: number;
-  /** How many beats of the leader are missing. Counted: a busy tab handles messages late, too. */
+  /** How many beats of the leader are missing. No time is measured: a busy tab handles messages late, too. */
   let missing = 0;
 
   const isHidden = () => document?.visibilityState === "hidden";
   /** Whether this leader was stuck for so long that another tab may have taken the lock. */
   const isOverdue = () => page.Date.now() - lastTurn >= SILENCE;
 
-  /** Waits to lead. A hidden tab does so for a while. */
+  /** Waits to lead. A hidden tab stops after `HIDDEN`. */
   function stand(): void {
     if (!candidacy) requestLock();
     clearTimeout(hiddenTimer);
@@ -161,7 +161,7 @@ export function shareStreamOn<TName extends string>(
       });
   }
 
-  /** Not while hidden: timers can be so late there that it would lose the lock again and again. */
+  /** A hidden tab does not stand again: its timers can be so late that it would lose the lock each time. */
   function standAnew(): void {
     withdraw();
     if (!isHidden()) stand();
@@ -180,9 +180,9 @@ export function shareStreamOn<TName extends string>(
   }
 
   /**
-   * A limit that the server refuses ends the whole stream. Its tab asks for itself and leaves it out.
-   * But that tab can be frozen, or poll seldom. So the leader asks for the limits of other tabs while
-   * there is no stream.
+   * A limit that the server refuses ends the whole stream. The tab of that limit asks the server itself,
+   * and then leaves the limit out. However, that tab can be frozen, or poll seldom. So the leader asks
+   * for the limits of other tabs while there is no stream.
    */
   async function checkOther(item: RateLimitItem): Promise<void> {
     const isOwn = [...watches].some((watch) => watch.items.includes(item));
@@ -216,7 +216,7 @@ export function shareStreamOn<TName extends string>(
     tick();
   }
 
-  /** Whether this tab leads. One that was stuck stands again before it says anything. */
+  /** Whether this tab leads. A leader that was stuck stands again before it says anything. */
   function isInOffice(): boolean {
     if (stream && isOverdue()) standAnew();
     return stream !== undefined;
@@ -228,7 +228,7 @@ export function shareStreamOn<TName extends string>(
       tell({});
       void follow();
     } else if (isHidden()) {
-      // It need not wait to lead: it hears from the leader, and is not seen without one.
+      // A hidden tab need not wait to lead: it hears from the leader, and needs no news without one.
       withdraw();
     } else if (++missing * BEAT > SILENCE) requestLock(true);
   }
@@ -261,7 +261,7 @@ export function shareStreamOn<TName extends string>(
       const snapshot = !isAnew && last.get(id);
       if (snapshot) tell({ snapshot, to });
     }
-    // A tab that was told something may have closed its observer because of it.
+    // This tab may not lead any more: news that it told may have made its page close the observer.
     stream?.refresh();
     void follow();
   }
@@ -286,7 +286,7 @@ export function shareStreamOn<TName extends string>(
   }
 
   function onPageEvent({ type }: Event): void {
-    // With a lock or an open channel, the browser would not keep the page.
+    // With a lock or an open channel, the browser would not keep the page to go back to.
     if (type === "pagehide") disconnect();
     else if (type === "freeze") withdraw();
     else if (!isHidden()) {
@@ -313,7 +313,7 @@ export function shareStreamOn<TName extends string>(
     channel = undefined;
   }
 
-  /** Takes the lock that tells what this tab follows, and then tells the leader. */
+  /** Takes the lock that names what this tab follows, and then greets the leader. */
   function hold(watch: Watch, isAnew: boolean = false): void {
     const released = new Promise<void>((resolve) => (watch.release = resolve));
     const granted = () => {

@@ -1,7 +1,7 @@
 /**
  * Keeps snapshots coming: one `watch` stream for everything that a page shows, and `status` queries
- * while there is no stream. `live` turns off the stream, or both. The observer only says which
- * limits it follows.
+ * while there is no stream. `live` turns off the stream, or the stream and the polls. The observer only
+ * says which limits it follows.
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
@@ -27,25 +27,25 @@ export interface ConnectionOptions {
 
 /** Items are compared by identity: the same limit is the same object. */
 export interface Connection {
-  /** Follows exactly these from now on, and asks at once for the new ones that are not fresh. */
+  /** Follows exactly these limits from now on, and asks at once for new limits that are not fresh. */
   follow(items: readonly RateLimitItem[]): void;
-  /** Asks for these; once more if a request for them is already in flight. */
+  /** Asks for these limits; once more if a request for them is already in flight. */
   ask(items: readonly RateLimitItem[]): void;
-  /** Asks for all that is followed, and reopens a lost stream without further pause. */
+  /** Asks for all limits that are followed, and reopens a lost stream without further pause. */
   refresh(): void;
   /** For `request`: opens the stream anew when the other answers are there, too. */
   reopen(): void;
 }
 
-/** Pauses before an ended stream is opened again, ms: doubling between these, with jitter. */
+/** The pause before an ended stream is opened again, ms: doubles from the first to the last, with jitter. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
-/** How long a stream has to be live, ms. One that ends earlier costs more requests than polling. */
+/** How long a stream has to be live, ms. A stream that ends earlier costs more requests than polling. */
 const STEADY = 10_000;
 /** How long an answer may hold up the next requests, ms. */
 const ANSWER_TIMEOUT = 10_000;
 
-/** Whether asking again gives the same: a 4xx, but no timeout, denial or aborted request. */
+/** Whether asking again gives the same error: a 4xx, but no timeout, denial or aborted request. */
 function isRefusal(error: unknown): boolean {
   const { data } = Object(error) as { data?: { httpStatus?: unknown } | null };
   return /^4(?!08|29|99)/.test(String(data?.httpStatus));
@@ -54,9 +54,9 @@ function isRefusal(error: unknown): boolean {
 export function createStreamOrPoll(options: ConnectionOptions): Connection {
   const { transport, live, pollInterval } = options;
   let followed: readonly RateLimitItem[] = [];
-  /** Those of `followed` that the server tells about. One refused item fails a whole stream. */
+  /** The items of `followed` that the server tells about. One refused item fails a whole stream. */
   let items: readonly RateLimitItem[] = [];
-  /** Neither streamed nor polled. They are asked for when the page changes or wakes up. */
+  /** Refused items are neither streamed nor polled. They are asked for when the page changes or wakes up. */
   const refused = new WeakSet<RateLimitItem>();
   let streams: (() => void)[] = [];
   /** How often streams have ended since one was steady. */
@@ -94,7 +94,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
           answered.add(item);
           refused.delete(item);
         } catch (error) {
-          // Do not repeat it: the request itself may be what the server denies.
+          // Do not repeat the request: the server may deny the request itself.
           wanted.delete(item);
           if (!isRefusal(error)) return;
           refused.add(item);
@@ -143,7 +143,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     isPolling = false;
   }
 
-  /** Whether streams come and go. They deliver each time, so do not ask each time, too. */
+  /** Whether streams come and go. New streams deliver each time, so do not ask each time, too. */
   const isUnsteady = () => options.monotonic() - liveSince < STEADY;
 
   const allowed = () => followed.filter((item) => !refused.has(item));
@@ -164,12 +164,12 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     };
     // The array's identity tells these streams from later ones; only the current ones may report.
     // Closing these also closes those that they replace, since these may never have delivered.
-    // Set it before any stream is closed: tRPC's client reports the end of a stream that it closes.
+    // Set `streams` before any stream is closed: tRPC's client reports the end of a stream that it closes.
     const mine: typeof streams = (streams = [closeReplaced]);
     if (items.length === 0) {
       stopPolling();
       closeReplaced();
-      // Without a stream it is not live. The next one has to deliver first.
+      // Without a stream, the state is not live. The next stream has to deliver first.
       options.onState("polling");
     } else if (live !== "off") {
       // Poll until the streams deliver: a proxy that holds back a stream reports no error.

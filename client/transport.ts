@@ -49,7 +49,7 @@ export function createTRPCTransport<TClient extends TRPCClientLike>(
       try {
         const subscription = untyped.subscription(
           `${path}.watch`,
-          // tRPC sends it again when it reconnects, so that the server knows the stream again.
+          // tRPC sends the input again when it reconnects, so that the server knows the stream again.
           { items, stream: String(Math.random()) },
           {
             onData: (snapshot) => onSnapshot(snapshot as RateLimitSnapshot),

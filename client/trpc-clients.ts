@@ -1,6 +1,7 @@
 /**
- * The application's tRPC client, by its structure. Its own type is not named: CommonJS code gets
- * another copy of it than ES modules do, and the two are different types, by symbols of their own.
+ * The application's tRPC client, by its structure. tRPC's own type is not named here: CommonJS code gets
+ * another copy of that type than ES modules do. The two copies are different types, because each has
+ * symbols of its own.
  */
 import { getUntypedClient, type TRPCClientRuntime, type TRPCUntypedClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";

@@ -7,7 +7,7 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 export interface RateLimitItem<TName extends string = string> {
   /** The limit. */
   name: TName;
-  /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
+  /** A key to ask the server for; the server decides whether to answer. @default the visitor's own */
   key?: string | undefined;
 }
 
@@ -21,8 +21,8 @@ export interface LimitUse extends RateLimitItem {
 export interface LinkedLimit<TName extends string = string> extends LimitUse {
   name: TName;
   /**
-   * Whether the server charges for every call, or for those that fail. With `"error"`, the link
-   * debits nothing, and has observers ask the server after a failure.
+   * Whether the server charges for every call, or only for calls that fail. With `"error"`, the link
+   * debits nothing, and makes observers ask the server after a failure.
    * @default "call"
    */
   on?: "call" | "error" | undefined;
@@ -31,9 +31,9 @@ export interface LinkedLimit<TName extends string = string> extends LimitUse {
 /**
  * How to treat a call that the server is known to deny.
  *
- * - `"send"`: it is sent, and the server decides.
- * - `"reject"`: it fails at once, without a request, with an error for `isRateLimitError`.
- * - `"wait"`: it is held, and sent when its limit allows it, in order of arrival.
+ * - `"send"`: the call is sent, and the server decides.
+ * - `"reject"`: the call fails at once, without a request, with an error for `isRateLimitError`.
+ * - `"wait"`: the call is held, and sent when its limit allows it, in order of arrival.
  */
 export type WhenLimited = "send" | "reject" | "wait";
 
@@ -51,8 +51,8 @@ export interface CheckedRateLimit {
    */
   retryAt: number | undefined;
   /**
-   * While a denial has closed the bucket (`blockFor`): when it opens, epoch ms on this machine's clock.
-   * Until the server has told it after a denial, `value` may be below 0 instead.
+   * While a denial has closed the bucket (`blockFor`): when the bucket opens, epoch ms on this machine's
+   * clock. After a denial, until the server has told this instant, `value` may be below 0 instead.
    */
   closedUntil?: number | undefined;
   /** The server's time at that instant, epoch ms. */
@@ -68,13 +68,13 @@ export type RateLimitStatus =
   | { readonly ok: false; readonly retryAt: number };
 
 /**
- * How an observer learns of changes. In each mode it asks once for what is followed first, and again
- * when the page wakes up.
+ * How an observer learns of changes. In each mode, the observer asks once for each limit when that limit
+ * is first followed, and again when the page wakes up.
  *
- * - `"stream"`: one subscription for the whole page. Without one, it polls.
- * - `"poll"`: it asks every `pollInterval` and after each call, and never opens a subscription.
- * - `"off"`: it asks after each call, and predicts otherwise. It has no interval. For hosts that
- *   charge for open connections and for every request.
+ * - `"stream"`: one subscription for the whole page. Without a subscription, the observer polls.
+ * - `"poll"`: asks every `pollInterval` and after each call, and never opens a subscription.
+ * - `"off"`: asks after each call, and predicts otherwise. There is no interval. For hosts that charge
+ *   for open connections and for every request.
  */
 export type LiveMode = "stream" | "poll" | "off";
 
@@ -85,9 +85,9 @@ export type LiveMode = "stream" | "poll" | "off";
  */
 export type ConnectionState = "live" | "polling" | "offline";
 
-/** What a stream of a transport calls. */
+/** The functions that a stream of a transport calls. */
 export interface WatchHandlers {
-  /** Called for every item when the stream is up, and then whenever one changes. */
+  /** Called for every item when the stream is up, and then whenever an item changes. */
   onSnapshot(snapshot: RateLimitSnapshot): void;
   /** The stream is down and reconnects by itself. */
   onLost(): void;
@@ -114,8 +114,8 @@ export interface SnapshotCache {
   /** Keeps a snapshot in place of the last one. */
   set(item: RateLimitItem, snapshot: RateLimitSnapshot): void;
   /**
-   * When the snapshot was received, epoch ms on this machine's clock. Until the server answers, its
-   * age says how long a denial in it still is. @default when the observer reads it
+   * When the snapshot was received, epoch ms on this machine's clock. Until the server answers, the age
+   * of the snapshot says how long a denial in it still lasts. @default when the observer reads it
    */
   updatedAt?(item: RateLimitItem): number | undefined;
   /**
@@ -182,8 +182,8 @@ export interface ObserverInspection {
 export interface RateLimitObserver<TName extends string = string> {
   /**
    * Follows a limit until the returned function is called. `onChange` is called after the status
-   * for `count`, the error or the connection has changed. While `wantsRemaining` returns true, it is also
-   * called after `remaining` has changed.
+   * for `count`, the error or the connection has changed. While `wantsRemaining` returns true, `onChange`
+   * is also called after `remaining` has changed.
    *
    * @throws RateLimitInputError when `count` is negative or not finite.
    */
@@ -205,8 +205,8 @@ export interface RateLimitObserver<TName extends string = string> {
    */
   held(item: RateLimitItem<TName>): number | undefined;
   /**
-   * Why the server refuses to tell about the limit, such as for want of a right to its key. It is
-   * not polled then. The server is asked again by `refresh`, and when the observed limits change.
+   * Why the server refuses to tell about the limit, such as for want of a right to its key. Such a limit
+   * is not polled. `refresh` asks the server again, and so does a change of the observed limits.
    */
   error(item: RateLimitItem<TName>): Error | undefined;
   /** Predicts the answer to a call for `count` tokens at `at` (epoch ms, this machine's clock). */
@@ -229,8 +229,8 @@ export interface RateLimitObserver<TName extends string = string> {
    */
   claimDebit(item: RateLimitItem<TName>): boolean;
   /**
-   * The state of the observer now, for developers: see `trpc-rate-limit/devtools`. It changes nothing
-   * and notifies of nothing, so read it again to see changes.
+   * The state of the observer now, for developers: see `trpc-rate-limit/devtools`. `inspect` changes
+   * nothing and notifies of nothing, so call it again to see changes.
    */
   inspect(): ObserverInspection;
   /**
@@ -242,13 +242,13 @@ export interface RateLimitObserver<TName extends string = string> {
    */
   onKept?(item: RateLimitItem, kept: RateLimitErrorData | number, about: unknown): void;
   /**
-   * Takes a snapshot that came some other way, such as with a mutation's answer. Asks the server
-   * instead where that is older than what is known.
+   * Takes a snapshot that came some other way, such as with a mutation's answer. If the snapshot is older
+   * than the known one, asks the server instead.
    */
   receive(snapshot: RateLimitSnapshot): void;
   /**
    * Takes the facts of a denied call, `error.data.rateLimit`: the same call is denied until its
-   * `retryAfter` has passed. If several limits denied it, it takes the facts of each one. Asks the
+   * `retryAfter` has passed. If several limits denied the call, takes the facts of each limit. Asks the
    * server for the whole state.
    *
    * @param item the limit of the call whose key is known.
@@ -257,9 +257,9 @@ export interface RateLimitObserver<TName extends string = string> {
   recordDenial(item: RateLimitItem<TName>, data: RateLimitErrorData, count?: number): void;
   /**
    * Reads the clock, asks the server for everything that is followed, and reopens a lost stream at
-   * once. Call it when a page wakes up: it is visible, in focus or online again.
+   * once. Call it when a page wakes up: when the page is visible, in focus or online again.
    *
-   * @param item asks for this limit alone, after something has happened to it.
+   * @param item asks for this limit alone, after something has happened to the limit.
    */
   refresh(item?: RateLimitItem<TName>): void;
   /** Ends the stream, the polls and the timers. */

@@ -1,6 +1,6 @@
-/** An id for each mutation, which all tries of it send. For limits that are charged `once` for an id. */
+/** An id for each mutation, which all its tries send. For limits that are charged `once` for an id. */
 
-/** The ids of mutations, by the context that TanStack Query gives to all tries of one. */
+/** The ids of mutations, by the context that TanStack Query gives to all tries of a mutation. */
 const ids = new WeakMap<object, string>();
 
 /**

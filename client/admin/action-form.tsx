@@ -169,7 +169,7 @@ export function ActionForm({
   );
 }
 
-/** Whether a key can be given a plan of it. */
+/** Whether a key can be given a plan of this limit. */
 function isPlanned({ plans, overrides }: AdminLimit): boolean {
   return plans !== undefined && overrides;
 }

@@ -1,17 +1,17 @@
-/** What a person chooses before an action. */
+/** The choices of a person before an action. */
 import { DAY, HOUR } from "../../core/durations.js";
 import type { AdminVerb } from "./admin-types.js";
 
 export interface Terms {
-  /** ms; `undefined` for until it is cleared. */
+  /** How long the override lasts, ms; `undefined`: until a person clears it. */
   lasts: number | undefined;
   times: number;
   plan?: string;
-  /** Of a plan: for all limits with plans, and not for one. */
+  /** Of the action `plan`: whether it is for all limits with plans, and not for one limit. */
   isEverywhere?: boolean;
 }
 
-/** By action, so that a question that is asked again is as it was left. */
+/** By action, so that the question of an action shows that action's last choices again. */
 export const FIRST_TERMS: Record<AdminVerb, Terms> = {
   ban: { lasts: HOUR, times: 2 },
   exempt: { lasts: HOUR, times: 2 },
@@ -21,7 +21,7 @@ export const FIRST_TERMS: Record<AdminVerb, Terms> = {
   reset: { lasts: undefined, times: 2 },
 };
 
-/** Whether it sets an override, which may end by itself. */
+/** Whether the action sets an override, which may end by itself. */
 export function isTimed(action: AdminVerb): boolean {
   return action !== "clear" && action !== "reset";
 }

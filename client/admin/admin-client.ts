@@ -24,19 +24,19 @@ export interface AdminClient {
     signal: AbortSignal,
   ): Promise<AdminUsage>;
   denials(input: { name?: string; count: number }, signal: AbortSignal): Promise<AdminDenials>;
-  /** Resolves with each limit that it has changed. */
+  /** Resolves with each limit that the action has changed. */
   change(action: AdminVerb, input: ChangeInput): Promise<readonly NamedChange[]>;
 }
 
-/** What an action has changed of one limit. */
+/** The change of one limit by an action. */
 export type NamedChange = AdminPlanChange["changes"][number];
 
 export interface ChangeInput extends KeyInput {
   /** Left out for all limits with plans. */
   name?: string;
-  /** Without a key: what has no key is meant, and not by accident. */
+  /** Sent without a key: says that the key is left out on purpose. */
   all?: true;
-  /** How long it counts, ms. */
+  /** How long the override counts, ms. */
   for?: number;
   times?: number;
   plan?: string;
@@ -44,7 +44,7 @@ export interface ChangeInput extends KeyInput {
 
 export function createAdminClient(client: TRPCClientLike, path: string): AdminClient {
   const untyped = untypedOf(client);
-  // What a router answers is known by its contract alone: the client is not typed here.
+  // The client is not typed here, so only the router's contract tells the type of an answer.
   const ask = async <T>(name: string, input: unknown, signal: AbortSignal): Promise<T> =>
     (await untyped.query(`${path}.${name}`, input, { signal })) as T;
   return {

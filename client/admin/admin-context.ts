@@ -1,4 +1,4 @@
-/** What all parts of a control room share. */
+/** The values that all parts of a control room share. */
 "use client";
 import { createContext, useContext } from "react";
 import type { AdminClient } from "./admin-client.js";

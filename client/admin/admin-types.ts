@@ -1,4 +1,4 @@
-/** What the procedures of `rl.admin` answer, and the words of the control room for what it asks. */
+/** The answers of the procedures of `rl.admin`, and the control room's own types for its questions. */
 import type { AdminAction } from "../../server/trpc/admin/admin-types.js";
 import type { AdminKeyInput } from "../../server/trpc/admin/router-types.js";
 
@@ -18,13 +18,13 @@ export type {
   AdminUsage,
 } from "../../server/trpc/admin/admin-types.js";
 
-/** What changes something. */
+/** The actions that change something. */
 export type AdminVerb = Exclude<AdminAction, "view">;
 
-/** The key of a question: what a person has typed, one that `list` gave, or the shared bucket. */
+/** The key of a question: a key that a person has typed or that `list` gave, or the shared bucket. */
 export type KeyInput = AdminKeyInput;
 
-/** What the chart shows of a span of usage. Times are epoch ms. */
+/** A span of usage, as the chart shows it. Times are epoch ms. */
 export interface UsageSpan {
   start: number;
   end: number;

@@ -1,4 +1,4 @@
-/** Tells the lists of a control room what an action has answered, so that a row shows it at once. */
+/** Passes the answer of an action to the lists of a control room, so that a row shows the change at once. */
 import type { AdminChange } from "./admin-types.js";
 
 type Listener = (name: string, change: AdminChange) => void;

@@ -72,7 +72,10 @@ export function Denials({ name }: { name: string }): ReactElement {
   );
 }
 
-/** Several calls of a key may be denied in one ms. They are numbered from the oldest, since new ones come first. */
+/**
+ * The denials with ids. Several calls of a key may be denied in one ms. Number them from the oldest,
+ * because new denials come first in the list, and must not change the ids of old ones.
+ */
 function numbered<T extends { at: number; key?: string | undefined }>(items: readonly T[]) {
   const times = new Map<string, number>();
   const rows: (T & { id: string })[] = [];

@@ -18,7 +18,7 @@ const COLOURS = {
   line: "--rla-line",
 };
 type Colours = Record<keyof typeof COLOURS, string>;
-/** They change the colours of the page. */
+/** The media queries that change the colours of the page. */
 const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"];
 /** Room above the highest bar. */
 const HEAD_ROOM = 1.08;
@@ -44,7 +44,7 @@ export async function drawBars(
   const plot = new UPlot(
     {
       ...sizeOf(),
-      // A text is centred below its bar, so the last one needs room beside it.
+      // A text is centred below its bar, so the last text needs room beside its bar.
       padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
@@ -75,7 +75,7 @@ export async function drawBars(
       ],
       series: [
         {},
-        // All calls, and before them those that were granted: what is seen above is denied.
+        // First all calls, then in front of them the granted calls. The part that stays visible is denied.
         {
           fill: colour("denied"),
           stroke: colour("edge"),
@@ -106,13 +106,13 @@ export async function drawBars(
     plot.redraw();
   }
   const onResize = new ResizeObserver(() => {
-    // While a key is looked at, it has no size.
+    // While the page shows a key, the chart is hidden and has no size.
     if (host.clientWidth > 0) plot.setSize(sizeOf());
   });
   onResize.observe(host);
   const schemes = SCHEMES.map((query) => matchMedia(query));
   for (const scheme of schemes) scheme.addEventListener("change", recolour);
-  // A page with a switch of its own says so on its root: by a class, a style or an attribute.
+  // A page with its own colour switch changes its root element: a class, a style or an attribute.
   const onRoot = new MutationObserver(recolour);
   onRoot.observe(document.documentElement, { attributes: true });
 
@@ -152,7 +152,7 @@ export function roundTimes(spans: readonly UsageSpan[], most: number): number[] 
   return found.find(({ length }) => length > 0 && length <= most) ?? [0];
 }
 
-/** A canvas knows no `var()` and no `light-dark()`, so read what they come to. */
+/** A canvas knows no `var()` and no `light-dark()`, so read the computed colours. */
 function readColours(host: HTMLElement): Colours {
   const probe = document.createElement("span");
   host.append(probe);

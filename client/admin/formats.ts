@@ -3,7 +3,7 @@ import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import type { AdminPlan } from "./admin-types.js";
 
-/** The largest first. */
+/** The largest unit first. */
 const UNITS = [
   [DAY, "day"],
   [HOUR, "hour"],
@@ -16,17 +16,17 @@ const BY_THE_CLOCK = 12 * HOUR;
 export interface Formats {
   /** Such as `1,200`. At most two decimals, rounded down: 0.999 of a token is no token. */
   number(value: number): string;
-  /** The time of day; with the weekday or the date where it is not today. */
+  /** The time of day; with the weekday or the date where `at` is not today. */
   time(at: number): string;
-  /** The time of day with seconds; with the date where it is not today. */
+  /** The time of day with seconds; with the date where `at` is not today. */
   exactTime(at: number): string;
   /** The two largest units, such as `2m 5s`. */
   duration(ms: number): string;
-  /** A wait that began to be shown now: `2m 5s`, beyond hours `Tue 09:00`, or `no end`. */
+  /** A wait from now on: `2m 5s`, beyond 12 hours its end such as `Tue 09:00`, or `no end`. */
   wait(ms: number): string;
-  /** Such as `10 per 1m, holds 3`, or what a plan has. */
+  /** Such as `10 per 1m, holds 3`; also for the terms of a plan. */
   config(config: ShownConfig | AdminPlan["terms"], kind: string): string;
-  /** Below a bar of the chart. */
+  /** The text below a bar of the chart. */
   tick(at: number, isByDay: boolean): string;
 }
 

@@ -1,10 +1,10 @@
-/** Whether the server answers, by the last of all questions of a control room. */
+/** Whether the server answers, by the last question of a control room. */
 "use client";
 import { useSyncExternalStore } from "react";
 import { type AdminClient, type Trouble, troubleOf } from "./admin-client.js";
 
 export interface Health {
-  /** `wrong` is never here: such a question was answered. */
+  /** `wrong` is never here, because the server has answered such a question. */
   trouble: Exclude<Trouble, "wrong"> | undefined;
   /** When the server answered last, epoch ms of this machine; `undefined` for never. */
   answeredAt: number | undefined;
@@ -15,7 +15,7 @@ export interface HealthStore {
   read(): Health;
 }
 
-/** The same client, and what its answers say of the server. */
+/** A client that asks the same, and the health that its answers show. */
 export function withHealth(client: AdminClient): { client: AdminClient; health: HealthStore } {
   const listeners = new Set<() => void>();
   let state: Health = UNKNOWN;
@@ -46,11 +46,11 @@ export function withHealth(client: AdminClient): { client: AdminClient; health: 
     client: {
       limits: (signal) => watched(client.limits(signal), signal),
       list: (input, signal) => watched(client.list(input, signal), signal),
-      // A caller may see the others, and not this one.
+      // A caller who may not see this key may see other keys, so a refusal is an answer, too.
       key: (input, signal) => watched(client.key(input, signal), signal, isOfKey),
       usage: (input, signal) => watched(client.usage(input, signal), signal),
       denials: (input, signal) => watched(client.denials(input, signal), signal),
-      // What may be asked and what may be done are different rights.
+      // Not watched: the right to change something is another right than the right to ask.
       change: (action, input) => client.change(action, input),
     },
     health: {

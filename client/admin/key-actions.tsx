@@ -1,4 +1,4 @@
-/** The actions of one limit of one key: a button each, and before it happens, a question in its place. */
+/** The actions of one limit of one key: a button for each. A click shows a question in their place. */
 "use client";
 import { type ReactElement, useId, useLayoutEffect, useRef, useState } from "react";
 import { messageOf, type NamedChange, troubleOf } from "./admin-client.js";
@@ -28,10 +28,10 @@ export function KeyActions({
   limit: AdminLimit;
   target: KeyInput;
   override: AdminOverride | undefined;
-  /** The one that counts now; `undefined` where it is not known. */
+  /** The plan that counts now; `undefined` where it is not known. */
   plan: string | undefined;
   onChanged: (changed: readonly NamedChange[]) => void;
-  /** The button that had the focus is not there any more. */
+  /** Called when the button that had the focus does not exist any more. */
   onGone: () => void;
 }): ReactElement | null {
   const { client, formats, limits } = useAdmin();
@@ -52,7 +52,7 @@ export function KeyActions({
       (action !== "clear" || override !== undefined || asked === "clear"),
   );
 
-  // The question is gone, and so would be the focus.
+  // The question is gone. Give the focus to the button that opened it, or the focus is lost.
   useLayoutEffect(() => {
     if (asked !== undefined || last.current === undefined) return;
     const button = group.current?.querySelector<HTMLElement>(`[data-action="${last.current}"]`);

@@ -31,7 +31,7 @@ export function KeyCard({
         <h3 ref={title} id={id} tabIndex={-1} translate="no">
           {limit.name}
         </h3>
-        {/* Without one of its own, that of all keys may count. */}
+        {/* Without an override of its own, the override of all keys may count. */}
         <OverrideBadge override={override ?? item.override} />
       </div>
       <p className="rla-quiet">{configText(limit, item, formats)}</p>

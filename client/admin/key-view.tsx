@@ -14,7 +14,7 @@ export function KeyView({
   onBack,
 }: {
   input: KeyInput;
-  /** The limit from which one came. It stands first. */
+  /** The limit from which the visitor opened the key. It stands first. */
   first: string;
   onBack: () => void;
 }): ReactElement {
@@ -107,8 +107,8 @@ export function KeyView({
 }
 
 /**
- * The limits that the key has used when it was first shown. It does not change after that: a card that
- * went elsewhere would take the focus and the pointer's place with it.
+ * The limits that the key had used when it was first shown. The set does not change after that: a card
+ * that moved would take the focus with it, and move away from under the pointer.
  */
 function useUsed(data: AdminKey | undefined): ReadonlySet<string> | undefined {
   const [used, setUsed] = useState<ReadonlySet<string>>();

@@ -1,5 +1,5 @@
 /**
- * The keys that are limited now. Only the rows on the screen are there, however many keys there are.
+ * The keys that are limited now. Only the rows on the screen are in the page, however many keys there are.
  * One row can have the focus; the arrow keys, Page Up and Down, Home and End move it.
  */
 "use client";
@@ -29,7 +29,7 @@ export function LimitedList({
 }: {
   limit: AdminLimit;
   limited: Limited;
-  /** Whether those are there, too, that are not limited. */
+  /** Whether the list also has the keys that are not limited. */
   isAll: boolean;
 }): ReactElement {
   const { items, next } = limited.data;
@@ -74,14 +74,14 @@ export function LimitedList({
     hasFocus.current = true;
     setWanted(row);
   }
-  // The row is there after the render.
+  // The row exists only after the render.
   useEffect(() => {
     if (hasFocus.current) focusActive();
   }, [active, focusActive]);
 
   const rows: number[] = [];
   for (let index = shown.first; index < shown.end; index++) rows.push(index);
-  // It stays, so that Tab finds it and the focus is not lost.
+  // The active row stays in the page, so that Tab finds it and the focus is not lost.
   if (active < shown.first) rows.unshift(active);
   if (active >= shown.end) rows.push(active);
   return (
@@ -89,7 +89,7 @@ export function LimitedList({
       role="grid"
       aria-label={isAll ? `Keys of ${limit.name}` : `Keys that ${limit.name} limits now`}
       aria-readonly="true"
-      // How many there are is known only at the end.
+      // The number of keys is known only when the last page was read.
       aria-rowcount={next === undefined ? items.length + 1 : -1}
       aria-colcount={3}
       className="rla-grid"
@@ -108,7 +108,7 @@ export function LimitedList({
           style={{ height: items.length * ROW }}
           onFocus={() => (hasFocus.current = true)}
           onBlur={({ target, relatedTarget }) => {
-            // A row that is taken away loses the focus, too, and is not left.
+            // A row that is removed loses the focus, too, although the visitor has not left the list.
             if (relatedTarget !== null || target.isConnected) hasFocus.current = false;
           }}
         >
@@ -150,14 +150,14 @@ const Row = memo(function Row({
     held !== undefined && held > 0 && `${formats.number(held)} held`,
   ].filter((note) => note !== false);
   return (
-    // The button in it is what the keyboard and screen readers use.
+    // The keyboard and screen readers use the button in the row.
     <div
       role="row"
       aria-rowindex={index + 2}
       className="rla-row"
       style={{ top: index * ROW }}
       onClick={({ currentTarget }) => {
-        // So that the focus comes back to it.
+        // So that the focus comes back to the button later.
         currentTarget.querySelector("button")!.focus({ preventScroll: true });
         open();
       }}

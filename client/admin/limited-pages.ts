@@ -1,7 +1,7 @@
 /**
- * The pages of a list that have been read so far. What is on the screen is read again and again, and
- * everything else stays as it was read. A page begins where the one before it ends now, so pages heal
- * from the top as they are looked at: a key that has become limited pushes others to the next page.
+ * The pages of a list that have been read so far. The pages on the screen are read again and again, and
+ * all others stay as they were read. A key that becomes limited can push other keys to the next page. So
+ * a page begins where the page before it ends now, and each reading puts the next page right.
  */
 import type { AdminItem, AdminPage } from "./admin-types.js";
 
@@ -9,7 +9,7 @@ export interface LimitedPages {
   readonly pages: readonly AdminPage[];
   /** All keys, each of them once. */
   readonly items: readonly AdminItem[];
-  /** Of which page each item is. */
+  /** The index of the page that each item is from. */
   readonly pageOf: readonly number[];
   /** Where the next page begins; `undefined` where there is none. */
   readonly next: string | undefined;
@@ -20,13 +20,13 @@ export const NO_PAGES: LimitedPages = { pages: [], items: [], pageOf: [], next: 
 /** Puts an answer in its place. @param index at most the number of pages. */
 export function withPage(before: LimitedPages, index: number, page: AdminPage): LimitedPages {
   const kept = before.pages[index];
-  // An answer to a question from before a change.
+  // The answer is older than a change that the page shows already.
   if (kept && kept.now > page.now) return before;
   const rest = page.next === undefined ? [] : before.pages.slice(index + 1);
   return joined([...before.pages.slice(0, index), page, ...rest]);
 }
 
-/** What a change has answered, in its row. The row stays until the server says that it is gone. */
+/** Puts the answer of a change into its row. The row stays until the server says that it is gone. */
 export function withItem(before: LimitedPages, item: AdminItem, now: number): LimitedPages {
   return joined(
     before.pages.map((page) =>

@@ -1,4 +1,4 @@
-/** What stands where there is nothing to see, and why. */
+/** The notes in places where there is nothing to see, and the reasons. */
 "use client";
 import type { ReactElement } from "react";
 import { messageOf, troubleOf } from "./admin-client.js";
@@ -17,7 +17,7 @@ export function Nothing({ children }: { children: string }): ReactElement {
   return <p className="rla-note">{children}</p>;
 }
 
-/** In place of everything: the first question had no answer. */
+/** Stands in place of everything when the first question had no answer. */
 export function TroubleNote({
   error,
   path,
@@ -61,7 +61,7 @@ function wordsFor(error: unknown, path: string): { title: string; text: string }
   }
 }
 
-/** Whether what is shown is fresh. It is said aloud only when that changes. */
+/** Whether the page is fresh. Screen readers say so only when that changes. */
 export function Connection({ health, path }: { health: HealthStore; path: string }): ReactElement {
   const { formats } = useAdmin();
   const { trouble, answeredAt } = useHealth(health);

@@ -1,4 +1,4 @@
-/** What several parts of a control room show: a bar, a countdown, and an override in a word. */
+/** Pieces that several parts of a control room show: a bar, a countdown, and an override in a word. */
 "use client";
 import type { ReactElement } from "react";
 import { capacityOf, isNever } from "../../core/config.js";
@@ -7,7 +7,7 @@ import type { AdminItem, AdminLimit, AdminOverride } from "./admin-types.js";
 import { type Formats } from "./formats.js";
 import { useSecondsUntil } from "./ticker.js";
 
-/** What is left of what fits, as a picture. The words of `leftText` stand beside it. */
+/** The part of the capacity that is left, as a picture. The words of `leftText` stand beside it. */
 export function Bar({ item }: { item: AdminItem }): ReactElement {
   const capacity = capacityOfItem(item);
   const part = capacity > 0 ? Math.min(1, Math.max(0, leftOf(item) / capacity)) : 0;
@@ -26,7 +26,7 @@ function capacityOfItem({ config }: AdminItem): number {
   return config.slots ?? capacityOf(config);
 }
 
-/** Whole tokens where there are any: a part of one lets no call pass. */
+/** Whole tokens, because a part of a token lets no call pass. A capacity below 1 has parts only. */
 function leftOf(item: AdminItem): number {
   return capacityOfItem(item) < 1 ? item.value : Math.floor(item.value + 1e-6);
 }

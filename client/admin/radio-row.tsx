@@ -1,4 +1,4 @@
-/** One of a few, as a row of buttons: radio buttons, so that the arrow keys and screen readers know them. */
+/** A choice of one out of a few: radio buttons, so that the arrow keys and screen readers work. */
 "use client";
 import { type ReactElement, useId } from "react";
 

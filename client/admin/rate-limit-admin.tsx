@@ -16,7 +16,10 @@ import { usePoll } from "./use-poll.js";
 
 /** The properties of `RateLimitAdmin`. */
 export interface RateLimitAdminProps {
-  /** The application's client, from `createTRPCClient`. Keep it: another object asks for all of it anew. */
+  /**
+   * The application's client, from `createTRPCClient`. Keep the object: for another object, the page asks
+   * for everything again.
+   */
   client: TRPCClientLike;
   /**
    * Where `rl.admin` stands in the application's router.
@@ -40,8 +43,8 @@ export interface RateLimitAdminProps {
 /**
  * A page for the people who help users: who is limited now, what was granted and denied, and one key
  * under all limits, with what this caller may do about it. Needs the style sheet
- * `trpc-rate-limit/admin.css`, and `admin` in the options of `createRateLimitTRPC`. Whoever `authorize`
- * does not allow sees that, and no name of a limit.
+ * `trpc-rate-limit/admin.css`, and `admin` in the options of `createRateLimitTRPC`. A caller that
+ * `authorize` refuses sees a note about that, and no name of a limit.
  *
  * @example
  * import { RateLimitAdmin } from "trpc-rate-limit/admin";
@@ -98,7 +101,7 @@ export function RateLimitAdmin({
                   setChosen(name);
                   setInput(undefined);
                 }}
-                // The first one opens where somebody waits. What is chosen stays.
+                // Open the first limit that limits a key. A limit that was chosen stays.
                 onCount={(name) => setChosen((before) => before ?? name)}
                 onBack={() => setInput(undefined)}
               />

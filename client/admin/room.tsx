@@ -1,4 +1,4 @@
-/** What stands below the search: the limits, and one of them or one key. */
+/** The part below the search: the limits, and one limit or one key. */
 "use client";
 import { type ReactElement, useEffect, useId, useRef } from "react";
 import { useAdmin } from "./admin-context.js";
@@ -15,7 +15,7 @@ export function Room({
   onBack,
 }: {
   shown: AdminLimit;
-  /** The key that is looked at. */
+  /** The key that is shown; `undefined` while a limit is shown. */
   input: KeyInput | undefined;
   onChoose: (name: string) => void;
   onCount: (name: string) => void;
@@ -26,13 +26,13 @@ export function Room({
   const panel = useRef<HTMLDivElement>(null);
   const isOpen = input !== undefined;
 
-  // What has opened the key gets the focus back, so that one goes on where one was in the list.
+  // The element that opened the key gets the focus back, so that the visitor is at the same place again.
   const opener = useRef<Element>(null);
   useEffect(() => {
     if (!isOpen) return undefined;
     const before = panel.current!;
     return () => {
-      // After the render that shows it again.
+      // This runs after the render that shows the limit again.
       const target = opener.current;
       opener.current = null;
       if (document.activeElement !== document.body) return;
@@ -55,7 +55,7 @@ export function Room({
           if (!isOpen) opener.current = target;
         }}
       >
-        {/* It stays, with what was scrolled to, while a key is looked at. */}
+        {/* The limit stays, with its scroll position, while a key is shown. */}
         <div hidden={isOpen}>
           <LimitView key={shown.name} limit={shown} />
         </div>

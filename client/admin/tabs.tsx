@@ -4,7 +4,7 @@ import { type KeyboardEvent, type ReactElement, useEffect, useRef } from "react"
 import { type Admin, useAdmin } from "./admin-context.js";
 import { usePoll } from "./use-poll.js";
 
-/** As many are counted; beyond it, there are more. */
+/** The most keys that are counted for a limit. A limit with more shows `99+`. */
 const COUNTED = 99;
 /** ms between two counts, at least: the server looks at many rows for each. */
 const COUNT_INTERVAL = 10_000;
@@ -19,7 +19,7 @@ export function Tabs({
   id: string;
   chosen: string;
   onChoose: (name: string) => void;
-  /** Called with each count: with the first limit that limits a key, or else the first of all. */
+  /** Called after each count, with the first limit that limits a key, or else with the first of all. */
   onCount: (name: string) => void;
 }): ReactElement {
   const { limits } = useAdmin();

@@ -1,19 +1,19 @@
 /**
- * The second by which all countdowns of a control room go: one timer, however many rows are shown, and
- * none while nothing counts. A row renders only when its own text changes.
+ * The tick of all countdowns of a control room: one timer, however many rows are shown, and no timer
+ * while nothing counts down. A row renders only when its own text changes.
  */
 "use client";
 import { createContext, useContext, useSyncExternalStore } from "react";
 
 export interface Ticker {
   subscribe(onTick: () => void): () => void;
-  /** The server's time, epoch ms, by what it has said last. */
+  /** The server's time, epoch ms, by its answers. */
   now(): number;
   /** An answer has come, with the server's time in it. */
   hear(serverNow: number): void;
 }
 
-/** By how much answers differ in their way, ms. */
+/** How much the delays of two answers may differ, ms. */
 const JITTER = 400;
 
 export function createTicker(): Ticker {
@@ -37,7 +37,7 @@ export function createTicker(): Ticker {
     now: () => Date.now() + offset,
     hear(serverNow) {
       const heard = serverNow - Date.now();
-      // Answers take longer and shorter ways. Following each of them would make countdowns jump.
+      // The delays of answers differ. Following each answer would make countdowns jump.
       if (Math.abs(heard - offset) > JITTER) offset = heard;
     },
   };
@@ -46,8 +46,8 @@ export function createTicker(): Ticker {
 export const TickerContext = createContext<Ticker | undefined>(undefined);
 
 /**
- * Whole seconds until an instant of the server, rounded up; 0 once it has come. Renders when that
- * number changes, at most once a second.
+ * Whole seconds until an instant of the server, rounded up; 0 once that instant has come. Renders when
+ * the number changes, at most once a second.
  */
 export function useSecondsUntil(at: number | undefined): number {
   const ticker = useContext(TickerContext)!;

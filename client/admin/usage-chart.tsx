@@ -1,4 +1,4 @@
-/** What a limit has granted and denied over time: as bars, in a sentence, and as a table. */
+/** Shows what a limit has granted and denied over time: as bars, in a sentence, and as a table. */
 "use client";
 import { type ReactElement, useEffect, useId, useMemo, useRef, useState } from "react";
 import { MINUTE } from "../../core/durations.js";
@@ -68,7 +68,7 @@ async function askUsage(
   return { usage, from: asked.from, spans: allSpans(usage.items, asked) };
 }
 
-/** The bars. They are a chunk of their own, and without them there is still the table. */
+/** The bars. Their code is a chunk of its own. Without it, there is still the table. */
 function Plot({
   spans,
   range,

@@ -18,22 +18,22 @@ export const RANGES: readonly UsageRange[] = [
   { id: "week", label: "Week", last: "week", length: 7 * DAY, bar: 4 * HOUR },
 ];
 
-/** Fewer bars say nothing. */
+/** A chart with fewer bars says nothing. */
 const FEWEST = 4;
 
-/** The ranges that say something of a limit: usage by the day has no hour. */
+/** The ranges with enough bars for a limit: usage in spans of a day has no chart of an hour. */
 export function rangesOf({ usageEvery = MINUTE }: AdminLimit): readonly UsageRange[] {
   const fine = RANGES.filter(({ length }) => length / usageEvery >= FEWEST);
   return fine.length > 0 ? fine : RANGES.slice(-1);
 }
 
-/** What to ask: whole spans, the last of which is the one of now. */
+/** The question to ask: about whole spans, of which the last is the present span. */
 export function askedOf(
   { usageEvery = MINUTE }: AdminLimit,
   { length, bar }: UsageRange,
   now: number,
 ): { from: number; to: number; every: number } {
-  // A whole number of the limit's own spans, and a day is a whole number of it.
+  // A bar is a whole number of the limit's own spans, and a day is a whole number of bars.
   let spans = Math.max(1, Math.ceil(bar / usageEvery));
   while (DAY % (spans * usageEvery) !== 0 && spans * usageEvery < DAY) spans++;
   const every = spans * usageEvery;
@@ -41,7 +41,7 @@ export function askedOf(
   return { from: to - Math.ceil(length / every) * every, to, every };
 }
 
-/** What all spans together have. */
+/** The sums of all spans. */
 export function sumOf(spans: readonly Pick<UsageSpan, "granted" | "denied">[]) {
   return {
     granted: spans.reduce((sum, span) => sum + span.granted, 0),
@@ -49,7 +49,7 @@ export function sumOf(spans: readonly Pick<UsageSpan, "granted" | "denied">[]) {
   };
 }
 
-/** Every span of a range, also those that have no item: nothing was counted in them. */
+/** Every span of a range. In a span that has no item, nothing was counted. */
 export function allSpans(
   items: readonly UsageSpan[],
   { from, to, every }: { from: number; to: number; every: number },

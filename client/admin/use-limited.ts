@@ -1,4 +1,4 @@
-/** Who is limited now: the pages that have been scrolled to, of which those on the screen stay fresh. */
+/** The keys that are limited now: the pages that were scrolled to. The pages on the screen stay fresh. */
 "use client";
 import { useCallback, useContext, useEffect, useRef, useState } from "react";
 import type { AdminClient } from "./admin-client.js";
@@ -8,9 +8,9 @@ import { TickerContext } from "./ticker.js";
 
 /** Keys per page. */
 const COUNT = 200;
-/** How many rows before the end of what is known the next page is asked for. */
+/** The next page is asked for this many rows before the end of the known rows. */
 const AHEAD = 100;
-/** Pages on which no key was limited, asked for one after the other: each looks at many rows. */
+/** The most pages without a limited key that are asked for in a row: the server reads many rows for each. */
 const EMPTY_IN_A_ROW = 50;
 
 export interface Limited {
@@ -19,7 +19,7 @@ export interface Limited {
   isThere: boolean;
   /** Why the last question had no answer. */
   error: unknown;
-  /** The rows on the screen. Asks for more where they are near the end. */
+  /** Tells which rows are on the screen. Asks for more when these rows are near the end. */
   show(first: number, last: number): void;
   refresh(): void;
   patch(item: AdminItem, now: number): void;
@@ -75,7 +75,7 @@ export function useLimited(
       }
     }
 
-    /** The pages on the screen, and then again after a while. */
+    /** Asks for the pages on the screen, and again after `every` ms. */
     async function ask(): Promise<void> {
       clearTimeout(timer);
       timer = undefined;
@@ -94,7 +94,7 @@ export function useLimited(
       if (!document.hidden) timer = setTimeout(() => void ask(), every);
     }
 
-    /** The next page, if the rows on the screen are near the end of what is known. */
+    /** Asks for the next page if the rows on the screen are near the end of the known rows. */
     function more(): void {
       if (!loading) void load();
     }

@@ -1,4 +1,4 @@
-/** Asks the server now, and again and again while the page is visible. Keeps what it knew when it fails. */
+/** Asks the server now, and again and again while the page is visible. A failure keeps the last answer. */
 "use client";
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { type Trouble, troubleOf } from "./admin-client.js";
@@ -12,7 +12,7 @@ export interface Poll<T> {
   trouble: Trouble | undefined;
   /** Whether `data` is about what is asked now, rather than about what was asked before. */
   isCurrent: boolean;
-  /** Asks at once. What is on its way is not waited for: it may be older than a change. */
+  /** Asks at once, and drops an answer that is on its way: it may be older than a change. */
   refresh(): void;
   /** Changes what is shown, until the next answer. */
   patch(change: (data: T) => T): void;
@@ -28,7 +28,7 @@ interface State<T> {
 }
 
 /**
- * @param question what `ask` depends on. Another one asks at once.
+ * @param question a text of everything that `ask` depends on. Another question is asked at once.
  * @param every ms between an answer and the next question; `undefined`: asks once.
  */
 export function usePoll<T extends object>(
@@ -73,7 +73,7 @@ export function usePoll<T extends object>(
       }
     }
     const keep = (before: State<T>) => (before.question === question ? before.data : undefined);
-    /** A page that nobody sees asks nothing. */
+    /** Asks when a page becomes visible. A hidden page asks nothing. */
     function wake(): void {
       if (!document.hidden && timer === undefined && !controller) void run();
     }

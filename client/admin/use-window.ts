@@ -1,4 +1,4 @@
-/** Which rows of a list that scrolls are on the screen, all of one height. */
+/** Tells which rows of a scrolling list are on the screen. All rows have the same height. */
 "use client";
 import { useMemo, useSyncExternalStore } from "react";
 
@@ -8,13 +8,13 @@ export interface Shown {
   end: number;
 }
 
-/** Rows are added and taken away by so many, and so many more than fit are there on each side. */
+/** Rows are added and removed by this many. On each side of the screen, there are as many more rows. */
 const STEP = 8;
-/** Before the list has a size. */
+/** The steps that are there before the list has a size. */
 const FIRST_STEPS = 3;
 
 /**
- * @param scroller what scrolls; `null` before it is there.
+ * @param scroller the element that scrolls; `null` before it exists.
  * @param height of a row, px.
  */
 export function useWindow(scroller: HTMLElement | null, count: number, height: number): Shown {
@@ -30,7 +30,7 @@ export function useWindow(scroller: HTMLElement | null, count: number, height: n
   }, [steps, count]);
 }
 
-/** A text, because equal ones are the same: so a render comes only with another step. */
+/** The steps as a text, because equal texts are the same value: so only another step causes a render. */
 function stepsOf(top: number, seen: number, height: number): string {
   const first = Math.max(0, Math.floor(top / height / STEP) - 1);
   const end = seen === 0 ? first + FIRST_STEPS : Math.ceil((top + seen) / height / STEP) + 1;
@@ -38,8 +38,9 @@ function stepsOf(top: number, seen: number, height: number): string {
 }
 
 /**
- * Where a list is scrolled to, as of its last event. A render reads it from here: to ask the element after
- * rows have changed makes the browser lay out the page at once. Measured: 3 s of 24 in 10,000 rows.
+ * The scroll position of a list, as of its last event. Measured and rejected: asking the element in each
+ * render, which makes the browser lay out the page at once after rows have changed (3 s of 24, in 10,000
+ * rows).
  */
 function createView(scroller: HTMLElement | null) {
   let top = 0;
@@ -57,7 +58,7 @@ function createView(scroller: HTMLElement | null) {
       if (typeof ResizeObserver === "undefined") {
         return () => scroller.removeEventListener("scroll", onScroll);
       }
-      // It also tells the first size.
+      // The observer also tells the first size.
       const observer = new ResizeObserver(([entry]) => {
         height = entry!.contentRect.height;
         onChange();

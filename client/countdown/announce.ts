@@ -7,7 +7,7 @@
 const ID = "trpc-rate-limit-announcer";
 const HIDDEN = "position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
 
-/** @param text without one, the region is created and keeps its text. */
+/** @param text left out: the region is created if it is missing, and keeps its text. */
 export function announce(text?: string): void {
   // React Native has no document.
   if (typeof document === "undefined") return;

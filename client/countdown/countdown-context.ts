@@ -1,10 +1,10 @@
-/** What a provider tells the countdowns below it. Without a provider there is none of it. */
+/** The values that a provider gives to the countdowns below it; none without a provider. */
 "use client";
 import { createContext } from "react";
 import type { CountdownWords } from "./words.js";
 
 export interface CountdownContextValue extends CountdownWords {
-  /** By `retryAt`: the seconds that the server has rendered the page with. */
+  /** The seconds with which the server has rendered the page, by `retryAt`. */
   readonly seconds?: ReadonlyMap<number, number> | undefined;
 }
 

@@ -19,9 +19,9 @@ export interface RateLimitCountdownProps extends CountdownWords {
   /** Until when, epoch ms on this machine's clock: `status.retryAt`. */
   retryAt: number | undefined;
   /**
-   * Shows a number of whole seconds above 0, whose default text is `text`. Return one text, or elements
-   * that have one text each: in a page that the browser translates, texts beside each other do not
-   * change any more.
+   * Shows a number of whole seconds above 0; `text` is the default text for it. Return one text, or
+   * elements that have one text each: in a page that the browser translates, texts beside each other do
+   * not change any more.
    * @default "5s", "2m 5s", "1h 2m"; from 12 hours on "at 9:00 AM on Tuesday"
    */
   children?: (seconds: number, text: string) => ReactNode;
@@ -40,8 +40,9 @@ export interface RateLimitCountdownProps extends CountdownWords {
  * the end of the wait to screen readers; the ticks are silent.
  *
  * The outer element stays, hidden, when there is no wait. Browsers that translate a page put elements
- * of their own in place of its texts. An element that came later would have to go before such a text,
- * where React no longer finds it. The inner element takes all texts of `children` with it at the end.
+ * of their own in place of its texts. If the outer element came later, React would have to insert it
+ * before such a text, and would not find that text. At the end of the wait, the inner element takes all
+ * texts of `children` with it.
  *
  * @example
  * function Wait() {
@@ -62,7 +63,7 @@ export function RateLimitCountdown({
 }: RateLimitCountdownProps): ReactElement {
   const seconds = useCountdown(retryAt);
   const words = wordsOf(props, useContext(CountdownContext));
-  // Hydration has to find what the server has rendered, and that has no clock.
+  // Hydration has to render the same text as the server, and that text has no time of day.
   const hasClock = useSyncExternalStore(
     neverChanges,
     () => true,
@@ -71,7 +72,7 @@ export function RateLimitCountdown({
   const isWaiting = seconds > 0;
   const say = announcement ?? ((left: number) => words(left, retryAt, true));
   const latest = useRef({ retryAt, seconds, say });
-  // An insertion effect, since it runs before the cleanup below, which reads it.
+  // An insertion effect, since it runs before the cleanup below, which reads `latest`.
   useInsertionEffect(() => {
     latest.current = { retryAt, seconds, say };
   });
@@ -93,7 +94,7 @@ export function RateLimitCountdown({
           aria-live="off"
           className={className}
           data-state="waiting"
-          // The server may have other words for the same wait, by an older version of Intl's.
+          // The server may have other words for the same wait, by an older version of `Intl`.
           suppressHydrationWarning
         >
           {children ? children(seconds, text) : text}

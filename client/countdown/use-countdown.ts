@@ -5,9 +5,9 @@ import { createWait } from "../clocks.js";
 import { CountdownContext } from "./countdown-context.js";
 
 /**
- * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end. 0 when the
- * instant has come or is `undefined`. On the server, and while its page is hydrated, these are the
- * seconds from the prefetched snapshot, and 0 without one: the server's clock is not the reader's.
+ * Whole seconds until `retryAt`, rounded up, so that a countdown shows 1 until the very end. 0 when the
+ * instant has come or is `undefined`. On the server, and while its page is hydrated, the seconds are
+ * those of the prefetched snapshot, and 0 without one: the server's clock is not the reader's.
  *
  * @param retryAt epoch ms on this machine's clock.
  *
@@ -26,7 +26,7 @@ export function useCountdown(retryAt: number = 0): number {
 
 function createCountdown(retryAt: number) {
   let counted: (() => number) | undefined;
-  // Not before it is needed: a server that renders a page ahead of time may not read clocks.
+  // Created only when needed: a server that renders a page ahead of time may not read clocks.
   const wait = () => (counted ??= createWait(retryAt))();
   return {
     seconds: () => Math.max(0, Math.ceil(wait() / 1000)),

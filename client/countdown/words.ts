@@ -1,40 +1,40 @@
 /**
- * What a wait is called. `Intl` has the numbers, the units and the clock of a language, and the labels
- * have its sentences.
+ * The words for a wait. `Intl` has the numbers, the units and the clock of a language. The labels have
+ * the sentences.
  */
 import { inUnits } from "../../core/wait-in-words.js";
 
 /**
  * The sentences around a wait, for other languages, or for other words of English. A label that is not
- * given is the English one, so give all of them, and `locale` beside them.
+ * given is in English, so give all labels, and `locale` beside them.
  */
 export interface CountdownLabels {
   /**
-   * What is shown of a wait of less than 12 hours, and of any wait on a server.
+   * The text of a wait of less than 12 hours, and of any wait on a server.
    * @param time in its two largest units, such as "2m 5s" or "9d 14h".
    * @default the time alone
    */
   in?: (time: string) => string;
   /**
-   * What is shown of a longer wait.
-   * @param clock when it ends, on the visitor's clock, such as "9:00 AM".
+   * The text of a longer wait.
+   * @param clock when the wait ends, on the visitor's clock, such as "9:00 AM".
    * @param day "Tuesday", or from six days on "December 24"; `undefined` for today.
    * @default "at 9:00 AM", "at 9:00 AM on Tuesday"
    */
   at?: (clock: string, day: string | undefined) => string;
-  /** What is shown where no wait helps. @default "never" */
+  /** The text where no wait helps. @default "never" */
   never?: string;
   /**
-   * What screen readers announce when a wait of less than 12 hours starts.
+   * The text for screen readers when a wait of less than 12 hours starts.
    * @param time in its largest unit, rounded up, such as "3 minutes".
    * @default "Wait 3 minutes"
    */
   announceIn?: (time: string) => string;
   /** The same for a longer wait, with the parameters of `at`. @default "Wait until 9:00 AM on Tuesday" */
   announceAt?: (clock: string, day: string | undefined) => string;
-  /** What they announce where no wait helps. @default "You cannot go on" */
+  /** The text for screen readers where no wait helps. @default "You cannot go on" */
   announceNever?: string;
-  /** What they announce at the end of the wait. @default "You can go on" */
+  /** The text for screen readers at the end of the wait. @default "You can go on" */
   announceEnd?: string;
 }
 
@@ -42,7 +42,7 @@ export interface CountdownLabels {
 export interface CountdownWords {
   /**
    * A language tag of BCP 47, such as `"de"` or `"en-GB"`, for numbers, units, days and the clock. `Intl`
-   * throws a RangeError for what is none, such as `"en_GB"`. @default "en"
+   * throws a RangeError for any other text, such as `"en_GB"`. @default "en"
    */
   locale?: string | undefined;
   /** The sentences around a wait. @default English */
@@ -61,16 +61,16 @@ const ENGLISH: Required<CountdownLabels> = {
   announceEnd: "You can go on",
 };
 
-/** s. From here on, people rather hear what time it is then. */
+/** s. For a wait from this length on, people prefer the time of day at its end. */
 const CLOCK = 12 * 3600;
-/** s. A day of the week is one of the next ones, and a date one of the next twelve months. */
+/** s. A day of the week means one of the next days. A date without a year is within the next 12 months. */
 const [WEEK, YEAR] = [6 * 86_400, 360 * 86_400];
 
 /**
- * @param own of a countdown. They go before those of the provider `above`.
+ * @param own the words of a countdown. They go before those of the provider, `above`.
  * @returns a function of the seconds of a wait, and of the instant at which it ends, epoch ms. Without
- * the instant it names no clock: a server is in another time zone than its visitors. `isSaid` asks for
- * what screen readers announce.
+ * the instant, the text has no time of day: a server is in another time zone than its visitors. `isSaid`
+ * asks for the text for screen readers.
  */
 export function wordsOf(own: CountdownWords, above: CountdownWords) {
   const locale = own.locale ?? above.locale ?? "en";

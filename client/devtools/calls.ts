@@ -1,6 +1,6 @@
 /**
  * Brings together what is seen of one call in different places: the client's links see its procedure, and
- * the observers see which limit it takes from, and how much.
+ * the observers see which limit the call takes from, and how much.
  */
 import { idOf } from "../limit-entry.js";
 import type { RateLimitItem } from "../types.js";
@@ -11,22 +11,22 @@ export interface Call {
   readonly path: string;
   /** Epoch ms. */
   readonly at: number;
-  /** The limits that it takes from, by id, as far as something has shown them. */
+  /** The limits that the call takes from, by id, as far as something has shown them. */
   readonly limits: Map<string, CallLimit>;
-  /** Whether it has got to the link that sends it. */
+  /** Whether the call has got to the link that sends it. */
   isSent: boolean;
-  /** Whether the page was seen to predict a denial for it. */
+  /** Whether the page was seen to predict a denial for the call. */
   isPredictedDenied: boolean;
-  /** Whether the timeline says that it waits. */
+  /** Whether the timeline says that the call waits. */
   isHeld: boolean;
-  /** Whether the timeline says what became of it. */
+  /** Whether the timeline tells the outcome of the call. */
   isOver: boolean;
 }
 
 interface CallLimit {
   item: RateLimitItem;
   count: number;
-  /** Whether the page counts with the tokens as taken. Else an earlier denial is all that is known. */
+  /** Whether the page counts the tokens as taken. If not, an earlier denial is all that is known. */
   isDebited: boolean;
 }
 
@@ -34,7 +34,7 @@ interface CallLimit {
 export interface SeenDebit {
   readonly item: RateLimitItem;
   readonly count: number;
-  /** The call that it is for; `undefined` where no link has seen that call. */
+  /** The call that the debit is for; `undefined` where no link has seen that call. */
   call: Call | undefined;
   isDenied: boolean;
 }
@@ -74,7 +74,7 @@ export class Calls {
     return call;
   }
 
-  /** Runs links of a call. What observers are asked meanwhile is asked for this call. */
+  /** Runs links of a call. All questions to observers meanwhile are for this call. */
   within(call: Call, run: () => void): void {
     const before = this.#current;
     this.#current = call;
@@ -130,7 +130,7 @@ export class Calls {
     if (debit) this.#adopt(call, debit, "link");
   }
 
-  /** The call that has not been sent yet. Later questions to an observer are about something else. */
+  /** The current call until it is sent. After that, questions to an observer are about something else. */
   #unsent(): Call | undefined {
     return this.#current?.isSent ? undefined : this.#current;
   }
@@ -140,7 +140,7 @@ export class Calls {
     const limits = this.#procedures.limitsOf(path);
     const known = [...this.#open].find(({ item }) => limits.includes(item.name));
     if (known) return known;
-    // It sends in the same turn. With debits of several limits, nothing says which one it is.
+    // A hook debits and sends in the same turn. With debits of several limits, nothing says which is its own.
     const [first, ...others] = this.#loose;
     if (!first || others.some(({ item }) => idOf(item) !== idOf(first.item))) return undefined;
     return first;

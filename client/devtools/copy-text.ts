@@ -1,6 +1,6 @@
 /** Copies a text, also where the page has no clipboard of its own, such as without HTTPS. */
 
-/** @returns whether it was copied. */
+/** @returns whether the text was copied. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -18,7 +18,7 @@ function copySelected(text: string): boolean {
   document.body.append(area);
   area.select();
   try {
-    // Deprecated, and the only way there.
+    // Deprecated, and the only way without a clipboard.
     return document.execCommand("copy");
   } catch {
     return false;

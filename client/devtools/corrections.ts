@@ -7,9 +7,9 @@ import { describeConfig, unitOf } from "./describe-config.js";
 import { describeValue, isClosed } from "./describe-state.js";
 import { formatCount, formatTokens } from "./format.js";
 
-/** By how much a page may judge the time of a call wrongly, ms. That many tokens are no news. */
+/** How wrong a page may be about the time of a call, ms. A difference of so many tokens is no news. */
 const DOUBT = 250;
-/** Less than this is no news of a limit that counts whole tokens. */
+/** A smaller difference is no news for a limit that counts whole tokens. */
 const LEAST = 0.5;
 
 /** @returns `undefined` where the prediction was right. */
@@ -23,7 +23,7 @@ export function correctionOf(
     return `${describeValue(told)}, by another config: ${describeConfig(config)}`;
   }
   const [wasClosed, isNow] = [isClosed(predicted), isClosed(told)];
-  // A denial says less of a bucket that it has closed than the server does right after it.
+  // A denial says less about a bucket that it has closed than the server says right after the denial.
   const isFew = (wasClosed && isNow) || Math.abs(predicted.value - told.value) < doubtOf(config);
   if (isFew && wasClosed === isNow) return undefined;
   return `${describeValue(told)}, not ${formatTokens(predicted.value)}`;

@@ -6,8 +6,8 @@ import { formatDuration } from "./format.js";
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /**
- * How a limit is blocked by an override: the end, epoch ms on the server's clock, `Infinity` without
- * one. `undefined` for a limit that is not blocked. The server shows such a limit as a bucket that is
+ * The end of the block by an override, epoch ms on the server's clock; `Infinity` for a block without an
+ * end, `undefined` for a limit that is not blocked. The server shows a blocked limit as a bucket that is
  * empty until a single window starts. Windows of a calendar are a longer list.
  */
 export function blockedUntil(config: ShownConfig): number | undefined {
@@ -18,13 +18,13 @@ export function blockedUntil(config: ShownConfig): number | undefined {
   return starts[0] ?? Infinity;
 }
 
-/** The most that the limit holds; `undefined` where that is no bound that was meant. */
+/** The most that the limit holds; `undefined` for credits without a capacity of their own. */
 export function boundOf(config: ShownConfig): number | undefined {
   const capacity = capacityOf(config);
   return isCredits(config) && capacity >= MOST_CREDITS ? undefined : capacity;
 }
 
-/** What the limit counts, one of it. */
+/** The unit that the limit counts, in the singular. */
 export function unitOf(config: ShownConfig): "credit" | "slot" | "token" {
   if (isCredits(config)) return "credit";
   return config.slots === undefined ? "token" : "slot";
@@ -50,7 +50,7 @@ export function describeConfig(config: ShownConfig): string {
     parts.push(`closes for ${all} after a denial`);
   }
   if (afterBlock === "new window") parts.push("then a new window");
-  // The server shows a caller whom an override has exempted in the same way.
+  // The server shows a caller that an override has exempted in the same way.
   if (shadow) parts.push("denies no call: a shadow, or an override exempts this caller");
   return `${slots === undefined ? config.kind : "slots"}: ${parts.join(", ")}`;
 }

@@ -1,4 +1,4 @@
-/** What is left of a limit, what the server has of it, and how it answers, in words. */
+/** Says in words what is left of a limit, what the server's row has, and how the limit answers. */
 import { stateAt } from "../../core/calculate.js";
 import { isFullAt } from "../../core/rows/reading.js";
 import type { ShownConfig } from "../../core/config.js";
@@ -19,7 +19,7 @@ import {
   formatWait,
 } from "./format.js";
 
-/** The time as it is known of one limit. */
+/** The time, as it is known for one limit. */
 export interface KnownTime {
   /** This machine's time, epoch ms. */
   now: number;
@@ -29,7 +29,7 @@ export interface KnownTime {
   isAtLeast: boolean;
 }
 
-/** What is left at an instant; `closedUntil` while the bucket is closed then. */
+/** The tokens left at an instant; with `closedUntil` while the bucket is closed. */
 type Left = Pick<CheckedRateLimit, "value" | "config" | "closedUntil">;
 
 /** Such as `2 of 3`, `0 of 3, owes 1` and `1 of 2 free`. */
@@ -43,7 +43,7 @@ export function describeValue(left: Left): string {
   return `0${of}, owes ${formatMissing(-value)}`;
 }
 
-/** What the last snapshot says of the limit's rows, and when they were written. */
+/** Says what the last snapshot tells of the limit's rows, and when they were written. */
 export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): string {
   const { value, ts, config, closedUntil = -Infinity } = snapshot;
   const { slots, shards = 1 } = config;
@@ -59,15 +59,18 @@ export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): strin
   const tokens = rowText(snapshot);
   if (shards > 1) return `${tokens} in ${shards} shards`;
   if (config.kind === "fixed window") return `${tokens}, window began ${age(ts)}`;
-  // The server makes up a full state where there is no row, and nothing tells the two apart.
+  // Without a row, the server reports a full state. Nothing tells such a state from a full row.
   if (isFullAt(rowOfTokens(config, snapshot), config, ts)) {
     return isCredits(config) ? "0 credits, or not there" : "full, or not there";
   }
-  // A bucket that was closed is as it was when it opened.
+  // The state of a bucket that was closed is the state in which it opened.
   return `${tokens}, ${closedUntil > -Infinity ? "opened" : "written"} ${age(ts)}`;
 }
 
-/** Whether a denial has closed it. What a page makes of the denial is below 0, and no caller owes it. */
+/**
+ * Whether a denial has closed the bucket. The snapshot that a page derives from such a denial has a
+ * `value` below 0, which is no debt.
+ */
 export function isClosed({ value, config, closedUntil }: Left): boolean {
   return closedUntil !== undefined || (value < 0 && config.blockFor !== undefined);
 }
@@ -78,7 +81,7 @@ function rowText({ value, config }: Omit<Left, "closedUntil">): string {
   return `owes ${formatCount(formatMissing(-value), unitOf(config))}`;
 }
 
-/** The window at this instant of the server's clock, and the next one; `undefined` for others. */
+/** The window at this instant of the server's clock, and the next one; `undefined` without windows. */
 export function describeWindow(
   { config, ...row }: RateLimitSnapshot,
   { now, offset, isAtLeast }: KnownTime,
@@ -92,7 +95,7 @@ export function describeWindow(
   const next = windowAfter(config, ts, 1);
   const began =
     ts > at ? `begins ${formatWait(ts - at)}` : `began ${formatAge(at - ts, isAtLeast)}`;
-  // Of a calendar, a page knows so many windows and no more.
+  // Of a calendar, a page knows only the windows that the server has listed.
   if (next === Infinity) return "later than those that the server has listed";
   return `${began}, the next one comes ${formatWait(next - at)}`;
 }
@@ -105,7 +108,7 @@ export interface StatusText {
 /**
  * The answer to a call for `count` tokens.
  *
- * @param snapshot the last one of the server; `undefined` while there is none.
+ * @param snapshot the last snapshot of the server; `undefined` while there is none.
  */
 export function describeStatus(
   checked: CheckedRateLimit | undefined,
@@ -148,13 +151,13 @@ function denialText(
     return `denied: ${missing} more credit${missing === "1" ? " is" : "s are"} needed`;
   }
   if (retryAt === Infinity) return "denied, for longer than the windows that are known";
-  // A holder that goes on renews its slot.
+  // A holder that still runs renews its slot.
   if (slots !== undefined) return `denied, a slot is free ${wait} if it is not renewed`;
   if (shards > 1 && left >= 0) return `denied by two of the shards, ok ${wait}`;
   return `denied, ok ${wait}`;
 }
 
-/** What would be answered if the limit were no shadow. */
+/** The answer if the limit were no shadow. */
 function shadowText({ config, now, value }: CheckedRateLimit, count: number): string {
   if (!config.shadow) return "ok";
   const { shadow: _, ...strict } = config;

@@ -1,4 +1,4 @@
-/** Terms, and what is to be said about them. */
+/** A list of terms, each with a text. */
 "use client";
 import type { ReactElement } from "react";
 import type { Fact } from "./view.js";

@@ -23,26 +23,26 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * How long ago something was, in whole seconds. It does not change with every ms.
+ * How long ago something was, in whole seconds, so that the text does not change with every ms.
  *
  * @param isAtLeast whether it may be longer ago, because the server's clock may be further on.
  */
 export function formatAge(ms: number, isAtLeast: boolean = false): string {
   if (Number.isNaN(ms)) return "at an unknown time";
   const age = ms < SECOND ? "less than 1 s" : formatDuration(Math.floor(ms / SECOND) * SECOND);
-  // What is less than a second ago by a clock that may be behind, is of an unknown age.
+  // By a clock that may be behind, an age below one second says nothing.
   if (isAtLeast) return ms < SECOND ? "some time ago" : `at least ${age} ago`;
   return `${age} ago`;
 }
 
-/** How long it still is, in whole seconds, rounded up. */
+/** The rest of a wait, in whole seconds, rounded up. */
 export function formatWait(ms: number): string {
   return `in ${formatDuration(Math.ceil(Math.max(ms, 1) / SECOND) * SECOND)}`;
 }
 
 /** An instant by this machine's clock and time zone, such as `26 Nov 2026, 09:00:05`. */
 export function formatInstant(ms: number): string {
-  // The name of the month is the same in all places then, and no day is taken for a month.
+  // In one language for all places, with the name of the month: so no day is taken for a month.
   return new Date(ms).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
@@ -56,7 +56,7 @@ export function formatMissing(value: number): string {
   return String(Math.ceil(value * 100 - 1e-6) / 100);
 }
 
-/** @param of such as `snapshot`. */
+/** @param of the word for one, such as `snapshot`. */
 export function formatCount(count: number | string, of: string): string {
   return `${count} ${of}${Number(count) === 1 ? "" : "s"}`;
 }

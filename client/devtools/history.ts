@@ -15,7 +15,7 @@ interface Sample {
   at: number;
   /** With the calls in flight. */
   predicted: number;
-  /** Without them: the last snapshot of the server, refilled. `undefined` during a pretence. */
+  /** Without these calls: the last snapshot of the server, refilled. `undefined` during a pretence. */
   answered: number | undefined;
 }
 
@@ -25,7 +25,7 @@ type Line = "predicted" | "answered";
 export interface Lines {
   predicted: string;
   answered: string;
-  /** What they show, in words. */
+  /** The two lines in words. */
   label: string;
 }
 
@@ -35,7 +35,7 @@ export class History {
   /**
    * Looks at one limit of an observer.
    *
-   * @param isPretended whether its snapshot is none of the server's.
+   * @param isPretended whether its snapshot is a pretence, and not the server's.
    */
   sample(
     observer: RateLimitObserver,
@@ -57,7 +57,7 @@ export class History {
     while (samples[0]!.at < now - SPAN) samples.shift();
   }
 
-  /** @returns `undefined` while there is less than a line. */
+  /** @returns `undefined` while there are too few samples for a line. */
   lines({ item, snapshot }: InspectedLimit, now: number): Lines | undefined {
     // Once a second, so that the lines do not creep, and the panel renders less.
     const end = Math.floor(now / SECOND) * SECOND;

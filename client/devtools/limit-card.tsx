@@ -1,4 +1,4 @@
-/** One limit: its status, its last minute, its facts, and what the page can be told of it. */
+/** One limit: its status, its last minute, its facts, and the pretences for it. */
 "use client";
 import { type ReactElement, useId, useState } from "react";
 import type { RateLimitObserver } from "../types.js";

@@ -1,4 +1,4 @@
-/** What becomes of calls, for the timeline. Each outcome is told once, however many places see it. */
+/** The outcomes of calls, for the timeline. Each outcome is told once, however many places see it. */
 import { isNever } from "../../core/config.js";
 import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import type { LimitUse, RateLimitItem } from "../types.js";
@@ -13,7 +13,7 @@ export interface SeenDenial {
   use: LimitUse;
   data: RateLimitErrorData;
   call: Call | undefined;
-  /** `false` where the page has denied it by itself. */
+  /** `false` where the page has denied the call by itself. */
   isSent: boolean;
 }
 
@@ -25,7 +25,7 @@ export class Outcomes {
   readonly #givenBack = new Set<SeenDebit>();
   /** How many calls hooks hold, by hook. */
   readonly #heldBy = new Map<unknown, number>();
-  /** A denial is reported to each observer, and seen by the links. */
+  /** The denials in the timeline. Each denial is reported to each observer, and seen by the links, too. */
   readonly #reported = new WeakSet<RateLimitErrorData>();
 
   constructor(timeline: Timeline, procedures: Procedures, clock: () => number) {
@@ -44,7 +44,7 @@ export class Outcomes {
     }
   }
 
-  /** @param hook whatever tells it apart: several of a limit hold calls of their own. */
+  /** @param hook tells the hook apart from others: several hooks of a limit hold calls of their own. */
   held(item: RateLimitItem, calls: number, hook: unknown): void {
     const before = this.#heldBy.get(hook) ?? 0;
     this.#heldBy.set(hook, calls);
@@ -116,7 +116,7 @@ export class Outcomes {
     for (const { item, count } of debited) this.#granted(call, item, count, text);
     for (const name of this.#procedures.denying(call.path)) {
       if (debited.some(({ item }) => item.name === name)) continue;
-      // Nothing has shown how much it takes, or whether it takes from failures only.
+      // Nothing has shown how much the call takes, or whether only failed calls take tokens.
       this.#granted(call, { name }, undefined, text);
     }
   }

@@ -31,7 +31,7 @@ export function Panel({
   const isShown = ({ name, key, facts }: LimitView) =>
     isWanted(name, key, facts.find(([term]) => term === "Charged by")?.[1]);
   return (
-    // It scrolls, also by keyboard.
+    // `tabIndex`, so that the panel scrolls by keyboard, too.
     <section className="trl-devtools" data-theme={theme} aria-label="Rate limits" tabIndex={0}>
       <style>{STYLES}</style>
       <Toolbar recorder={recorder} isOffline={isOffline} filter={filter} onFilter={setFilter} />

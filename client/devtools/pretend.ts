@@ -1,6 +1,6 @@
 /**
- * Pretences: what an observer is told in the place of the server. They change nothing on the server, and
- * end with its next word about the limit.
+ * Pretences: snapshots that an observer gets in place of the server's. They change nothing on the server,
+ * and end with the server's next snapshot of the limit.
  */
 import { stateAt } from "../../core/calculate.js";
 import type { ShownConfig } from "../../core/config.js";
@@ -14,15 +14,15 @@ export type Pretence = "drained" | "refilled" | "denied for 10 s";
 
 /** How long a pretended denial is, ms. */
 export const DENIED_FOR = 10 * SECOND;
-/** What "refill" adds to credits without a bound. */
+/** The number that "refill" adds to credits without a bound. */
 const SOME_CREDITS = 100;
 
 /**
  * The snapshot that a page is told.
  *
- * @param snapshot the last one of the server.
+ * @param snapshot the last snapshot of the server.
  * @param serverNow the server's clock, epoch ms.
- * @param counts those that the page follows.
+ * @param counts the counts that the page follows.
  */
 export function pretend(
   pretence: Pretence,
@@ -30,7 +30,7 @@ export function pretend(
   serverNow: number,
   counts: readonly number[],
 ): RateLimitSnapshot {
-  // One that is older than what is known would be taken for a late one.
+  // A pretence that is older than the last snapshot would be taken for a late one.
   const now = Math.max(snapshot.now, Math.ceil(serverNow));
   const { config } = snapshot;
   const base = { ...snapshot, now, fullest: undefined, closedUntil: undefined };
@@ -53,7 +53,7 @@ export function pretend(
     const facts = { name, value: 0, retryAfter: DENIED_FOR, config, now };
     return snapshotOfDenial({ name, ...(key !== undefined && { key }) }, facts, count);
   }
-  // The window that has begun, and those that begin then, as many as the call needs.
+  // The window that has begun, and as many windows that begin at `until` as the call needs.
   const windows = config.slots ?? Math.ceil(count / config.rate);
   const starts = Array.from({ length: windows }, () => until);
   if (config.slots === undefined) starts.unshift(now);

@@ -1,7 +1,7 @@
-/** Which procedures charge a limit, as the page's own calls have shown it. The server tells no list. */
+/** The procedures that charge a limit, as the page's own calls have shown them. The server has no list. */
 
 /**
- * How it was shown, the surest first.
+ * How a call has shown that its procedure charges a limit, the surest first.
  *
  * - `denial`: the server denied such a call, and named the limit.
  * - `link`: the options of `rateLimitLink` say so.

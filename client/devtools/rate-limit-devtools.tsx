@@ -1,5 +1,5 @@
 /**
- * The plugin for TanStack Devtools: a plain object, so this package needs none of theirs. In
+ * The plugin for TanStack Devtools: a plain object, so this package needs none of TanStack's. In
  * production it is a stub, and bundlers leave out everything that only the panel uses.
  */
 "use client";
@@ -60,7 +60,7 @@ export function rateLimitDevtools(options: RateLimitDevtoolsOptions): RateLimitD
   return { id: "trpc-rate-limit", name: "Rate limits", render };
 }
 
-/** By the set of observers, so that two plugins of one client do not record its calls twice. */
+/** The recorders, by set of observers, so that two plugins of one client do not record its calls twice. */
 const recorders = new WeakMap<Set<RateLimitObserver>, Recorder>();
 /** The set of an observer that has no client. */
 const sets = new WeakMap<RateLimitObserver, Set<RateLimitObserver>>();

@@ -1,6 +1,6 @@
 /**
- * Sees the calls of a client by two links of its own: one ahead of all others, and one before the link
- * that sends. A call that is between the two waits in the page.
+ * Sees the calls of a client by two links of its own: one link ahead of all others, and one link before
+ * the link that sends. A call that is between the two waits in the page.
  */
 import {
   type Operation,
@@ -20,7 +20,7 @@ type Link = OperationLink<AnyTRPCRouter>;
 export interface Network {
   /** The same for all calls of the client. */
   isOffline(): boolean;
-  /** Calls `stop` when the network goes away; returns how to forget that. */
+  /** Calls `stop` when the network goes away; returns a function that forgets `stop`. */
   onLost(stop: () => void): () => void;
 }
 
@@ -31,16 +31,16 @@ export function recordCalls(
   outcomes: Outcomes,
   network: Network,
 ): boolean {
-  // The client reads its links anew for each call. They are private, and only developers come here.
+  // The client reads its links again for each call. `links` is private, but this runs for developers only.
   const { links } = client as unknown as { links?: unknown };
   if (!Array.isArray(links) || links.length === 0) return false;
   const open = new Map<number, Call>();
 
   const ahead: Link = ({ op, next }) => {
-    // It may serve other tabs, too. Observers that are offline do not listen.
+    // The stream stays, because it may serve other tabs, too. Observers that are offline do not listen.
     if (isWatch(op)) return next(op);
     return observable((observer) => {
-      // Observers ask by such calls, and take no tokens.
+      // Such a call is a question of an observer, and takes no tokens.
       const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
       const call = isQuestion ? undefined : calls.begin(op.path, op.type === "mutation");
       if (call) open.set(op.id, call);
@@ -113,7 +113,7 @@ export function recordCalls(
   return true;
 }
 
-/** Whether it is the stream of an observer, wherever its router stands. */
+/** Whether the operation is the stream of an observer, wherever its router stands. */
 function isWatch({ type, path, input }: Operation): boolean {
   const { items } = Object(input) as { items?: unknown };
   return type === "subscription" && /(^|\.)watch$/.test(path) && Array.isArray(items);

@@ -1,7 +1,7 @@
 /**
- * Sees what an observer is asked, by functions of its own in the place of the observer's. Rejected:
- * listeners in the observer, which every page would load. Of calls that are never sent it has to be told,
- * which costs the hooks 20 B.
+ * Sees the questions to an observer, by functions of its own in place of the observer's. Rejected:
+ * listeners in the observer, which every page would load. Only hooks know of the calls that they keep
+ * from being sent, so they call `onKept`, which costs 20 B.
  */
 import type { ConnectionState, RateLimitObserver } from "../types.js";
 import type { Calls } from "./calls.js";
@@ -41,7 +41,7 @@ export function recordObserver(
       if (isSettled) return;
       isSettled = true;
       calls.settled(seen);
-      // Else its call tells the outcome.
+      // Otherwise the call of the debit tells the outcome.
       if (!seen.call) outcomes.settled(seen, isCharged === true);
     };
   };

@@ -1,7 +1,8 @@
 /**
- * Sees each snapshot that an observer takes, and what the observer had predicted, however the snapshot
- * came, and can keep it away. It does so by methods of its own in `Entry`. Rejected: listeners in the observer,
- * which every page would load. Where a bundler has two copies of `Entry`, nothing is seen.
+ * Sees each snapshot that an observer takes, however the snapshot came, and what the observer had
+ * predicted. Can keep a snapshot away from an observer, too. Works by methods of its own in `Entry`.
+ * Rejected: listeners in the observer, which every page would load. Where a bundler has two copies of
+ * `Entry`, nothing is seen.
  */
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { Entry } from "../limit-entry.js";
@@ -10,17 +11,17 @@ import type { RateLimitItem, RateLimitObserver } from "../types.js";
 
 export interface SnapshotListener {
   /**
-   * @param item the very object of the observer.
+   * @param item the observer's own object, not a copy.
    * @param before what the page believed, with its debits.
    * @param after the same with the new snapshot.
    */
   onSnapshot(item: RateLimitItem, before: RateLimitSnapshot, after: RateLimitSnapshot): void;
-  /** Whether the observer of this item is not to hear from the server. */
+  /** Whether the observer of this item must not hear from the server. */
   isDeaf(item: RateLimitItem): boolean;
 }
 
 const listeners = new Set<SnapshotListener>();
-/** By the very object of the observer. */
+/** The entries, by the observer's own item object. */
 const entries = new WeakMap<RateLimitItem, Entry>();
 let isPatched = false;
 
@@ -50,7 +51,7 @@ export function recordSnapshots(listener: SnapshotListener): void {
 export function notifyAll(observer: RateLimitObserver): void {
   const { limits, now } = observer.inspect();
   for (const { item } of limits) {
-    // It reads the entry, which is thereby known.
+    // `check` reads the entry, so that `entries` has it.
     observer.check(item, now, 0);
     notify([...(entries.get(item)?.watchers ?? [])]);
   }

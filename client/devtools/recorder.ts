@@ -1,6 +1,6 @@
 /**
- * What the devtools know of a page from the time when the plugin was made: a timeline, the last minute of
- * each limit, the procedures, and the actions of the panel. One for each client.
+ * Everything that the devtools know of a page since the plugin was made: a timeline, the last minute of
+ * each limit, the procedures, and the actions of the panel. There is one recorder for each client.
  */
 import type { TRPCUntypedClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
@@ -19,10 +19,10 @@ import { notifyAll, recordSnapshots } from "./record-snapshots.js";
 import { Switch } from "./switch.js";
 import { Timeline } from "./timeline.js";
 
-/** What a page is told in the place of the server's word. */
+/** A pretence that a page got in place of the server's snapshot. */
 interface Told {
   pretence: Pretence;
-  /** As the observer keeps it. With another one, the pretence is over. */
+  /** The snapshot of the pretence, as the observer keeps it. With another snapshot, the pretence is over. */
   snapshot: RateLimitSnapshot | undefined;
 }
 
@@ -31,13 +31,13 @@ export class Recorder {
   readonly procedures = new Procedures();
   /** The limits that the developer has collapsed, by id. Kept while the panel is closed. */
   readonly collapsed = new Set<string>();
-  /** There where calls can be kept from the server. */
+  /** Present where calls can be kept from the server. */
   readonly network: Switch | undefined;
   readonly #histories = new WeakMap<RateLimitObserver, History>();
   readonly #told = new WeakMap<RateLimitObserver, Map<string, Told>>();
   #isPretending = false;
 
-  /** @param observers those of the client. More of them come and go. */
+  /** @param observers the observers of the client. More of them come and go. */
   constructor(
     readonly observers: Set<RateLimitObserver>,
     client: TRPCUntypedClient<AnyTRPCRouter> | undefined,
@@ -85,7 +85,7 @@ export class Recorder {
     return history;
   }
 
-  /** What the page is told of this limit in the place of the server's word. */
+  /** The pretence that the page has for this limit in place of the server's snapshot. */
   pretenceOf(
     observer: RateLimitObserver,
     { item, snapshot }: InspectedLimit,
@@ -94,7 +94,7 @@ export class Recorder {
     return told && told.snapshot === snapshot ? told.pretence : undefined;
   }
 
-  /** Tells one observer of this page something that is not so. */
+  /** Gives a pretence to one observer of this page. */
   pretend(observer: RateLimitObserver, id: string, pretence: Pretence): void {
     const limitNow = () => observer.inspect().limits.find(({ item }) => idOf(item) === id);
     const limit = limitNow();
@@ -138,7 +138,7 @@ export class Recorder {
       return { ...inspection, connection: observer.connection, limits };
     });
     const known = { observers, timeline: this.timeline.events };
-    // JSON has neither `NaN` nor `Infinity`, and `null` would hide which it was.
+    // JSON has neither `NaN` nor `Infinity`, and `null` would hide which of the two it was.
     return JSON.stringify(
       known,
       (_name, value: unknown) =>
@@ -147,7 +147,7 @@ export class Recorder {
     );
   }
 
-  /** Also of streams that are older than the plugin, or that another tab holds. */
+  /** Also cuts off streams that are older than the plugin, or that another tab holds. */
   setOffline(isOffline: boolean): void {
     if (!this.network) return;
     this.network.set(isOffline);
@@ -157,7 +157,7 @@ export class Recorder {
     }
   }
 
-  /** Whether the very object is of an observer of this page. */
+  /** Whether the item, as an object, belongs to an observer of this page. */
   #follows(item: RateLimitItem): boolean {
     return [...this.observers].some((observer) =>
       observer.inspect().limits.some((limit) => limit.item === item),

@@ -17,7 +17,7 @@ export class Switch implements Network {
   set(isOffline: boolean): void {
     this.#isOffline = isOffline;
     if (!isOffline) return;
-    // A call that is stopped leaves the set. A call that it leads to fails by itself.
+    // A call that is stopped leaves the set. A new call that follows from the stop fails by itself.
     for (const stop of this.#stops) stop();
   }
 }

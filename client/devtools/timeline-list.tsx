@@ -3,7 +3,7 @@
 import type { ReactElement } from "react";
 import type { TimelineEvent } from "./timeline.js";
 
-/** The most that are drawn. The copy as JSON has the others, too. */
+/** The most events that are drawn. The copy as JSON has the others, too. */
 const MOST_SHOWN = 100;
 
 export function TimelineList({
@@ -11,9 +11,9 @@ export function TimelineList({
   isEmpty,
   onClear,
 }: {
-  /** Those that the filter lets through. */
+  /** The events that the filter lets through. */
   events: readonly TimelineEvent[];
-  /** Whether there is none, whatever the filter. */
+  /** Whether there are no events at all, whatever the filter. */
   isEmpty: boolean;
   onClear(): void;
 }): ReactElement {

@@ -1,4 +1,4 @@
-/** What has happened to the limits of a page, in order, as far as the devtools have seen it. */
+/** The events of the limits of a page, in order, as far as the devtools have seen them. */
 import { idOf } from "../limit-entry.js";
 import type { RateLimitItem } from "../types.js";
 
@@ -13,7 +13,7 @@ export type EventKind = "granted" | "denied" | "held" | "corrected" | "failed" |
 
 export interface TimelineEvent {
   id: number;
-  /** Epoch ms on this machine's clock; of repeated events the last one. */
+  /** Epoch ms on this machine's clock; of repeated events, the instant of the last. */
   at: number;
   kind: EventKind;
   item: RateLimitItem;
@@ -33,7 +33,7 @@ export type NewEvent = Pick<TimelineEvent, "kind" | "item" | "text"> &
 const MOST_EVENTS = 300;
 
 export class Timeline {
-  /** The latest first. */
+  /** The latest event first. */
   readonly events: TimelineEvent[] = [];
   #lastId = 0;
   readonly #clock: () => number;

@@ -1,4 +1,4 @@
-/** What concerns all limits: the filter, asking, the network, and a copy. */
+/** The controls for all limits: the filter, asking, the network, and a copy. */
 "use client";
 import { type ReactElement, useState } from "react";
 import { copyText } from "./copy-text.js";

@@ -21,14 +21,14 @@ import type { Lines } from "./history.js";
 import { type Pretence, pretencesFor } from "./pretend.js";
 import type { Recorder } from "./recorder.js";
 
-/** A term and what is to be said about it. */
+/** A term and its text. */
 export type Fact = readonly [term: string, text: string];
 
 export interface LimitView {
   id: string;
   name: string;
   key: string | undefined;
-  /** One for each count that the page follows. */
+  /** One status for each count that the page follows. */
   statuses: (StatusText & { count: number })[];
   /** The part of the capacity that is left, 0 to 1; `undefined` where there is no capacity to show. */
   fill: number | undefined;
@@ -36,9 +36,9 @@ export interface LimitView {
   lines: Lines | undefined;
   facts: Fact[];
   error: string | undefined;
-  /** What the page is told in the place of the server's word. */
+  /** The pretence that the page has in place of the server's snapshot. */
   pretence: Pretence | undefined;
-  /** Which pretences would show something. None without a snapshot and the server's time. */
+  /** The pretences that would show something; none without a snapshot and the server's time. */
   pretences: Pretence[];
 }
 
@@ -84,7 +84,7 @@ export function viewOf(observer: RateLimitObserver, recorder?: Recorder): Observ
 function clockText({ offset, uncertainty }: ObserverInspection): string {
   if (Number.isNaN(offset)) return "unknown";
   const size = formatDuration(Math.abs(offset));
-  // A message of the stream says how far the server's clock is at least.
+  // A message of the stream tells only a lower bound of the server's clock.
   if (uncertainty === Infinity) {
     if (offset === 0) return "equal, or further on";
     return offset > 0 ? `at least ${size} ahead` : `at most ${size} behind`;
@@ -101,7 +101,7 @@ function limitView(
 ): LimitView {
   const { item, snapshot, debits, counts } = limit;
   const checked = observer.check(item, now, 0);
-  // Until the server has told the time, a cached snapshot brings its own.
+  // Until the server has told the time, a cached snapshot brings an offset of its own.
   const time = {
     now,
     offset: checked ? checked.now - now : NaN,
@@ -109,7 +109,7 @@ function limitView(
   };
   const statuses = [...new Set(counts)].sort((a, b) => a - b);
   const pretence = recorder?.pretenceOf(observer, limit);
-  // Nothing of a pretence is the server's.
+  // A pretence says nothing about the server's row.
   const row = pretence === undefined ? snapshot : undefined;
   return {
     id: idOf(item),
@@ -160,7 +160,7 @@ function stateFacts(
   return facts;
 }
 
-/** The server tells no list of procedures, so this is what calls of the page have shown. */
+/** The server has no list of procedures, so the text names those that calls of the page have shown. */
 function chargedBy({ procedures }: Recorder, name: string): string {
   const shown = procedures.of(name).map(({ path, evidence }) => `${path} (${evidence})`);
   return shown.length === 0 ? "no call has shown it yet" : shown.join(", ");

@@ -48,13 +48,13 @@ export interface RateLimitReactOptions<TPath extends string> {
   path?: TPath;
   /**
    * `shareStream` of `trpc-rate-limit/client`, so that all tabs of a browser in which providers have
-   * the same `caller` share one stream. An import, so that other pages need not load it.
+   * the same `caller` share one stream. You pass the import, so that other pages need not load it.
    * @default each tab has a stream of its own
    */
   shareStream?: typeof shareStream | undefined;
   /**
    * The message of the error of a call that is not sent (`whenLimited: "reject"`), in words or a
-   * language of your own. The others have the server's.
+   * language of your own. Errors of other calls have the server's message.
    * @default 'Rate limit "sendMessage" exceeded. Try again in 6 seconds', as the server's
    */
   denialMessage?: DenialMessage | undefined;
@@ -73,8 +73,8 @@ export type RateLimitProviderProps<
         /** ms between two polls while there is no stream; more than 0. @default 5000 */
         pollInterval?: number;
         /**
-         * Who the caller is, such as the id of the user who is logged in. Tabs with the same one share a
-         * stream, so it must differ between callers to whom the server tells different things. Needs
+         * The caller, such as the id of the user who is logged in. Tabs with the same `caller` share a
+         * stream, so callers that get different answers from the server must have different ones. Needs
          * the option `shareStream`. @default shares nothing
          */
         caller?: string | null | undefined;
@@ -82,7 +82,7 @@ export type RateLimitProviderProps<
         observer?: undefined;
       }
     | {
-        /** The provider does not close it. It keeps its snapshots in its own cache. */
+        /** An observer of your own, with its own cache. The provider does not close it. */
         observer: RateLimitObserver;
         /** Only without an `observer`. */
         client?: undefined;
@@ -144,7 +144,7 @@ export function createRateLimitReact<
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter, TPath>): ReactElement {
     const { client, observer: given, live, pollInterval, caller, locale, labels, children } = props;
-    // In plain JavaScript it can be missing, and every hook would wait for ever.
+    // In plain JavaScript both can be missing, and every hook would wait for ever.
     if (!client && !given) {
       throw new Error(
         "<RateLimitProvider> needs a client: <RateLimitProvider client={trpcClient}>",

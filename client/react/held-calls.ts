@@ -27,7 +27,7 @@ export interface HeldCalls {
   /** Rejects all calls that wait, with an error for which `isWaitCancelled` is true. */
   cancel(): void;
   /**
-   * Allows calls to wait again. Returns a function that cancels them and closes the queue. A closed
+   * Allows calls to wait again. Returns a function that cancels the calls and closes the queue. A closed
    * queue still starts calls that need not wait: a call made just before its page was left arrives
    * just after.
    */
@@ -42,7 +42,7 @@ class WaitCancelled extends Error {
 
 /**
  * Whether a mutation failed because it was cancelled while it was held, with `whenLimited: "wait"`.
- * It was never sent, and the server was not asked.
+ * Such a mutation was never sent, and the server was not asked.
  *
  * @param error what `onError` gets, or what `mutateAsync` rejects with.
  *

@@ -1,7 +1,7 @@
 /**
  * Keeps snapshots in the application's `QueryClient`, under the keys of tRPC's own `status` queries.
- * There they survive remounts, show in its devtools and can be refetched. The snapshots that a server
- * has prefetched there, with tRPC's helpers, are used for hydration.
+ * There the snapshots survive remounts, show in the devtools of TanStack Query and can be refetched. The
+ * snapshots that a server has prefetched there, with tRPC's helpers, are used for hydration.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
@@ -13,8 +13,8 @@ export interface HydrationCache extends SnapshotCache {
   /** The snapshot that the server rendered its page with. It never changes. */
   prefetched(item: RateLimitItem): RateLimitSnapshot | undefined;
   /**
-   * By the `retryAt` of a status that the server rendered: the seconds left at the instant for which
-   * it did. A countdown gets only `retryAt`, which is on the server's clock then.
+   * The seconds that were left of a status at the instant for which the server rendered it, by the
+   * `retryAt` of the status. A countdown gets only this `retryAt`, which is on the server's clock.
    */
   readonly seconds: Map<number, number>;
 }
@@ -24,7 +24,7 @@ const FRESH = 10_000;
 
 /**
  * @param received snapshots that an observer has put into a cache. The server's page cannot have
- * shown those, so hydration must not show them either.
+ * shown these snapshots, so hydration must not show them either.
  * @param request asks the server, for an application that refetches through its QueryClient.
  */
 export function hydrationCache(
@@ -44,7 +44,7 @@ export function hydrationCache(
     return isSnapshot(held) ? held : undefined;
   }
 
-  /** What the cache holds, if no observer has put it there. */
+  /** The snapshot in the cache, if no observer has put it there. */
   function hydrated(item: RateLimitItem): RateLimitSnapshot | undefined {
     const held = get(item);
     return received.has(held!) ? undefined : held;

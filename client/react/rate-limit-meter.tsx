@@ -1,5 +1,5 @@
 /**
- * The tokens that remain of a limit, as a bar. Drawn as SVG, whose attributes say how wide it is: a
+ * The tokens that remain of a limit, as a bar. The bar is SVG, and attributes give its width: a
  * `style-src` without `'unsafe-inline'` drops the style attributes of a page that a server has rendered.
  * `styles.css` beside this file adds the rest: both schemes, forced colours, sizes, right to left.
  */
@@ -18,24 +18,24 @@ export interface MeterProps {
    */
   text?: ((value: number | undefined, capacity: number) => string) | undefined;
   /**
-   * Fills between whole tokens, too, in time with the refill: by one animation for each change of the
+   * Fills the bar between whole tokens, too, in time with the refill: by one animation for each change of the
    * limit, without a render. Screen readers still hear whole tokens. Fills in steps where visitors
    * prefer reduced motion, and for fixed windows, slots, credits and more than two shards.
    * @default false
    */
   smooth?: boolean | undefined;
   /**
-   * CSS classes beside `rate-limit-meter`, which the stylesheet is for. Colours are the variables
+   * CSS classes beside `rate-limit-meter`, the class of the stylesheet. Colours are the variables
    * `--rate-limit-meter-fill` and `--rate-limit-meter-track`; with the stylesheet, sizes are
    * `--rate-limit-meter-height` and `--rate-limit-meter-radius`. The attribute `data-state` is
-   * `"empty"`, `"low"` (the last token of three or more, or a quarter of the capacity) or `"ok"`, and missing while
-   * nothing is known.
+   * `"empty"`, `"low"` (the last token of three or more, or a quarter of the capacity) or `"ok"`. The
+   * attribute is missing while nothing is known.
    * @default none
    */
   className?: string | undefined;
   /**
-   * A `Content-Security-Policy` without `'unsafe-inline'` drops it from a page that a server has
-   * rendered. Use `className` there.
+   * Styles of the bar. A `Content-Security-Policy` without `'unsafe-inline'` drops them from a page that
+   * a server has rendered. Use `className` there.
    */
   style?: CSSProperties | undefined;
 }
@@ -82,8 +82,8 @@ export function useMeter(
         <rect
           // Another element, because an animation stays with its element.
           key={Number(smooth)}
-          // A function that is new at each render, so that it is called after each change. Not called
-          // otherwise: a bar may have a transition of the application's.
+          // A new function at each render, so that React calls it after each change. No function without
+          // `smooth`: a bar may have a transition of the application's.
           ref={smooth ? (bar) => fillSmoothly(bar, full.check(), capacity, width) : undefined}
           width={width}
           height="100%"

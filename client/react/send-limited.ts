@@ -1,4 +1,4 @@
-/** Sends one call under a limit, as often as that takes, and keeps the observer's debits right. */
+/** Sends one call under a limit, again after each wait, and keeps the observer's debits right. */
 import { isNever } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
 import {
@@ -16,7 +16,7 @@ export interface LimitedCall {
   item: RateLimitItem;
   queue: HeldCalls;
   whenLimited: WhenLimited;
-  /** Whether the server charges for every call, or for those that fail. */
+  /** Whether the server charges for every call, or only for calls that fail. */
   on: "call" | "error";
   count: number;
   /** The message of a call that is not sent. */

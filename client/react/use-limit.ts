@@ -15,7 +15,7 @@ import type { HydrationCache } from "./hydration-cache.js";
 
 /** The options of `useRateLimit`. */
 export interface UseRateLimitOptions {
-  /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
+  /** A key to ask the server for; the server decides whether to answer. @default the visitor's own */
   key?: string | undefined;
   /** Tokens that the call would take, a finite number of at least 0. @default 1 */
   count?: number;
@@ -28,16 +28,16 @@ export interface UseRateLimitResult {
   /** `undefined` while nothing is known. */
   readonly status: RateLimitStatus | undefined;
   /**
-   * Whole tokens that remain, 0 while the limit is in debt. Reading it makes the component follow
-   * refills, once a second at most. A component that does not read it renders only when `status`
+   * Whole tokens that remain, 0 while the limit is in debt. Reading `value` makes the component follow
+   * refills, once a second at most. A component that does not read `value` renders only when `status`
    * changes.
    */
   readonly value: number | undefined;
   /** The config of the limit; `undefined` while nothing is known. */
   readonly config: ShownConfig | undefined;
   /**
-   * Tokens that calls hold and have not settled yet, such as those of a job that runs. They are not in
-   * `value`. `undefined` while nothing is known, and for a limit without `holds`.
+   * Tokens that calls hold and have not settled yet, such as those of a job that runs. `value` does not
+   * include them. `undefined` while nothing is known, and for a limit without `holds`.
    */
   readonly held: number | undefined;
   /** How changes arrive from the server. */
@@ -61,7 +61,7 @@ export interface UseRateLimitResult {
 export interface RateLimitContextValue {
   observer: RateLimitObserver;
   cache: HydrationCache | undefined;
-  /** What the error of a call says that is not sent, if the application has words of its own. */
+  /** The message of the error of a call that is not sent, if the application has words of its own. */
   denialMessage?: DenialMessage | undefined;
 }
 
@@ -70,7 +70,7 @@ export function useLimit(
   name: string,
   options: UseRateLimitOptions,
 ): UseRateLimitResult {
-  // A count that is there and undefined is refused, as NaN is.
+  // `count: undefined` is refused, as NaN is.
   const { key, count = "count" in options ? NaN : 1, enabled = true } = options;
   const item = useMemo(() => ({ name, key }), [name, key]);
   const readsValue = useRef(false);
@@ -79,7 +79,7 @@ export function useLimit(
     const snapshot = enabled ? cache?.prefetched(item) : undefined;
     const shown = snapshot ? shownAtItsTime(snapshot, count) : UNKNOWN;
     const retryAt = shown.status?.retryAt;
-    // For the countdown below, which the server renders right after this, and so does hydration.
+    // For the countdown below this component: the server, and hydration, render it right after this.
     if (retryAt) cache!.seconds.set(retryAt, Math.ceil((retryAt - snapshot!.now) / 1000));
     return shown;
   }, [cache, item, count, enabled]);
@@ -106,7 +106,7 @@ export function useLimit(
     return sameShown(last.current, next) ? last.current : (last.current = next);
   };
   const shown = useSyncExternalStore(subscribe, getSnapshot, () => (last.current = initial));
-  // What the server has rendered has its own value.
+  // A result that the server has rendered has its own value.
   const remaining = shown === initial ? undefined : observer.remaining;
   return useMemo(
     () => ({

@@ -24,16 +24,16 @@ export interface UseRateLimitedMutationOptions<
   TVariables = void,
   TOnMutateResult = unknown,
 > extends UseMutationOptions<TData, TError, TVariables, TOnMutateResult> {
-  /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
+  /** A key to ask the server for; the server decides whether to answer. @default the visitor's own */
   key?: string | undefined;
   /** Tokens that a call takes, as the server charges them; 0 or more. @default 1 */
   count?: number | ((variables: TVariables) => number);
-  /** Whether the server charges for every call, or for those that fail. @default "call" */
+  /** Whether the server charges for every call, or only for calls that fail. @default "call" */
   on?: "call" | "error" | undefined;
   /**
    * How to treat a call that the server is known to deny, see {@link WhenLimited}. With `"wait"`,
    * a call that the server denies nevertheless keeps its place and waits again, until all limits
-   * that denied it would let it pass. If this limit is not among them, it fails. `reset()`, another
+   * that denied it would let it pass. If this limit is not among them, the call fails. `reset()`, another
    * limit or key, and unmounting cancel the held calls: each fails with an error for which
    * `isWaitCancelled` is true, and is not sent.
    * @default "reject"
@@ -45,10 +45,10 @@ export interface UseRateLimitedMutationOptions<
 export interface RateLimitedMutationState {
   /**
    * Whether a call would be sent at once, as far as is known; `false` while others are held. With a
-   * `count` that depends on the variables, it is about a call for one token.
+   * `count` that depends on the variables, `canMutate` is about a call for one token.
    */
   readonly canMutate: boolean;
-  /** When that changes by itself, epoch ms on this machine's clock. */
+  /** When `canMutate` changes by itself, epoch ms on this machine's clock. */
   readonly retryAt: number | undefined;
   /** How many calls are held. */
   readonly held: number;
