@@ -38,7 +38,7 @@ export const SLEPT_TIMER = 90_000;
 /**
  * Estimates the server's time from what the server says. A round trip brackets the server's `now`
  * between two local instants, so the midpoint is off by at most half the trip; the shortest trip is
- * the best sample (Cristian 1989). A push has no round trip. It only proves that the server's clock
+ * the best sample (Cristian 1989). A push has no round trip. A push only proves that the server's clock
  * is at least so far, which is enough to notice that the local clock was turned back.
  *
  * When the wall clock steps against the monotonic clock, the offset follows at once. That is wrong

@@ -22,7 +22,7 @@ export interface DebitOptions {
  * other processes every second.
  */
 const REPORT_TIMEOUT = 2000;
-/** The same after a report that does not show the charge, ms: the charge may be counted twice meanwhile. */
+/** The timeout after a report that does not show the charge, ms: it may be counted twice meanwhile. */
 const DOUBT_TIMEOUT = 100;
 /**
  * The longest pause between two questions, ms. Each pause is twice as long as the pause before. An

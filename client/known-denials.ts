@@ -1,6 +1,6 @@
 /**
- * The denials that a link can predict before it sends a call. They come from the observers of its
- * client. For a limit that no observer follows, they come from the last denial.
+ * The denials that a link can predict before it sends a call. The predictions come from the observers of
+ * the link's client. For a limit that no observer follows, the prediction comes from the last denial.
  */
 import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";

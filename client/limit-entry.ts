@@ -38,7 +38,7 @@ export class Entry implements SeenConfigs {
   answered = 0;
   /** The debits that `serverSnapshot` does not include yet, in order. */
   readonly debits = new Set<Debit>();
-  /** Those of `debits` that no call has claimed. */
+  /** The debits in `debits` that no call has claimed. */
   readonly unclaimed = new Set<Debit>();
   declare remaining?: number | undefined;
   /** Whether a watcher shows `remaining`, so that each change needs a notification. */

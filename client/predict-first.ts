@@ -111,8 +111,8 @@ function predictSplit<TName extends string>(
 }
 
 /**
- * A call sees two shards. They are assumed to hold no more than the others. `limitFirst` takes no
- * shadows, so a shadow on a page is a limit that an override has exempted: it pays for everything.
+ * A call sees two shards. These two are assumed to hold no more than the others. `limitFirst` takes no
+ * shadows, so a shadow on a page is a limit that an override has exempted, and pays for everything.
  */
 function purseOf({ value, config }: CheckedRateLimit) {
   if (config.shadow) return { value: Infinity, tolerance: 0 };

@@ -1,7 +1,7 @@
 /**
- * A tRPC link that debits the observers of its client for each call, and learns from denials. It
- * notifies the observers before the caller gets the error, and can keep calls that are known to be
- * denied from being sent.
+ * A tRPC link that debits the observers of its client for each call, and learns from denials. The link
+ * notifies the observers before the caller gets the error. It can keep calls from being sent that are
+ * known to be denied.
  */
 import { type Operation, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
@@ -56,7 +56,7 @@ type ChargedLimit<TRouter extends AnyTRPCRouter> =
   RouterLimitName<TRouter> | LinkedLimit<RouterLimitName<TRouter>>;
 
 /**
- * Put this link before the links that send. It does not change calls that are sent.
+ * Put this link before the links that send. The link does not change calls that are sent.
  *
  * @example
  * import { createTRPCClient, httpBatchLink } from "@trpc/client";

@@ -10,7 +10,7 @@ export const UNCHARGED = Number.MAX_SAFE_INTEGER;
 export interface Debit {
   /** When, on the server's clock. */
   at: number;
-  /** The same, if the server's clock is as far behind as it can be. */
+  /** `at`, if the server's clock is as far behind as it can be. */
   earliest: number;
   count: number;
   /**
@@ -18,7 +18,7 @@ export interface Debit {
    * answer. The answers to later questions include the charge.
    */
   chargedAt: number;
-  /** Set when a snapshot came that is from about the time of the call: it may include the charge or not. */
+  /** Set when a snapshot from about the time of the call came, which may include the charge or not. */
   isDoubtful?: boolean;
 }
 

@@ -52,7 +52,7 @@ const HIDDEN = 30_000;
 /** The events of a page. `online` is for a stream that waits to be opened again. */
 const EVENTS = ["visibilitychange", "freeze", "resume", "pagehide", "pageshow", "online"];
 
-/** From any tab: it follows these limits. */
+/** From any tab: the tab follows these limits. */
 interface Hello {
   id: number;
   items: readonly RateLimitItem[];

@@ -56,7 +56,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
   let followed: readonly RateLimitItem[] = [];
   /** The items of `followed` that the server tells about. One refused item fails a whole stream. */
   let items: readonly RateLimitItem[] = [];
-  /** Refused items are neither streamed nor polled. They are asked for when the page changes or wakes up. */
+  /** Items that are neither streamed nor polled, but asked for when the page changes or wakes up. */
   const refused = new WeakSet<RateLimitItem>();
   let streams: (() => void)[] = [];
   /** How often streams have ended since one was steady. */

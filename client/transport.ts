@@ -5,8 +5,8 @@ import { type ClientLimitName, type TRPCClientLike, untypedOf } from "./trpc-cli
 import type { RateLimitObserver, RateLimitTransport } from "./types.js";
 
 /**
- * Where a client's runtime holds its observers. It also marks the calls that observers make.
- * `Symbol.for`, so that two copies of the package share it.
+ * The property in which a client's runtime holds its observers. In the context of a call, this symbol
+ * marks calls of observers. `Symbol.for`, so that two copies of the package share the symbol.
  */
 export const OBSERVERS = Symbol.for("trpc-rate-limit.observers");
 

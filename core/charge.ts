@@ -51,7 +51,7 @@ export interface ChargedRows {
  * The rows that share a limit, after `count` tokens were charged to them. The first of these cases
  * counts:
  *
- * - A row says what a larger config has used. That stays used, and each row pays an equal part.
+ * - A row says what a larger config has used. That use stays, and each row pays an equal part.
  * - All rows are closed. Each opens later, by the time in which its part of the charge is refilled.
  * - Some rows are closed. The open rows pay, and the closed rows stay as they are.
  * - Otherwise all rows end with the same use, so that every later call meets its part of a debt. Rows

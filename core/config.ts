@@ -89,7 +89,7 @@ export type ShownConfig = TokenBucket | CreditsBucket | ShownWindow;
 /** A config whose periods are of equal length: no days, weeks or months of the calendar. */
 export type PeriodicConfig = (TokenBucket | OtherWindow) & { period: number };
 
-/** The most shards of a limit. Their number has a bound because `getValue` and `reset` read all of them. */
+/** The most shards of a limit: a bound, because `getValue` and `reset` read all shards. */
 export const MAX_SHARDS = 1000;
 
 /**
@@ -100,9 +100,9 @@ export const MAX_WAIT = 2 ** 52;
 
 /**
  * The longest wait in an answer, ms: 8e15, or 253,000 years. This number means never: no wait ends the
- * denial, as where credits are used up. It is longer than any wait of a bucket that was only used
- * with one config. Added to the present time, it is still a date for JavaScript. On a page, the answer
- * is not JSON, so there `retryAt` is `Infinity` instead.
+ * denial, as where credits are used up. 8e15 is longer than any wait of a bucket that was only used
+ * with one config. The present time and 8e15 together are still a date for JavaScript. On a page, the
+ * answer is not JSON, so there `retryAt` is `Infinity` instead.
  */
 export const MAX_RETRY_AFTER = 8e15;
 
@@ -162,7 +162,7 @@ export function reservableOf(config: Bucket): number {
 /**
  * The tokens that a call may lack, because sums of doubles are not exact: an empty bucket of 10 tokens per
  * 100 ms that gave 0 tokens at 1 ms and 1 at 13 ms holds 8.999999999999998 at 100 ms. The tolerance is at
- * most the tokens that come within a thousandth of a ms, so no call passes a ms too early. It is never
+ * most the tokens that come within a thousandth of a ms, so no call passes a ms too early. Nothing is
  * added to the bucket, so the errors do not add up.
  */
 export function toleranceOf(config: Bucket): number {

@@ -1,7 +1,7 @@
 /**
  * One class per kind of failure. Distinguish the classes by `kind` and `name`, not by `instanceof`, so
- * that the check also works between two copies of the package. A denial is data. It becomes an error
- * only where `throws: true` asks for that.
+ * that the check also works between two copies of the package. A denial is data. A denial becomes an
+ * error only where `throws: true` asks for that.
  */
 import type { ShownConfig } from "./config.js";
 import { waitInWords } from "./wait-in-words.js";
@@ -69,7 +69,7 @@ export function adviceOf({ retryAfter }: { retryAfter: number }): string {
   return wait === undefined ? "Waiting does not help" : `Try again in ${wait}`;
 }
 
-/** The message of a denial where the application has no words of its own. It names every limit. */
+/** The message of a denial, with every limit's name, where the application has no words of its own. */
 export function denialMessage(rateLimit: RateLimitErrorData): string {
   const names = denialsOf(rateLimit).map(({ name }) => name);
   return `Rate limit "${names.join('", "')}" exceeded. ${adviceOf(rateLimit)}`;

@@ -38,7 +38,7 @@ interface CommonConfig {
    */
   blockFor?: number | readonly number[];
   /**
-   * The quiet time after which a list of `blockFor` begins anew, ms: whole, at least 1. It is counted
+   * The quiet time after which a list of `blockFor` begins anew, ms: whole, at least 1. The time counts
    * from the end of the last closing, and starts again with each closing. Only with such a list.
    * @default the last entry of `blockFor`
    */
@@ -87,8 +87,8 @@ interface CommonConfig {
    * process has given tokens back, has reset the bucket, or has used it with another config. With more
    * than two `shards`, it also happens while shards that the denied call did not see have tokens.
    *
-   * Memory never answers `acquire`, `check`, `limitAll`, calls in transactions or a shadow. It answers
-   * for a limit with `blockFor` only while the bucket is closed. Clients never see this option.
+   * Memory never answers `acquire`, `check`, `limitAll`, calls in transactions or a shadow. Memory
+   * answers for a limit with `blockFor` only while the bucket is closed. Clients never see this option.
    * @default the limiter's `rememberDenials`
    */
   rememberDenials?: number;
@@ -146,8 +146,8 @@ export interface AnyFixedWindow extends CommonConfig {
    * `timeZone`. Such a window starts at midnight, or with the first instant of a day whose midnight
    * a change of the clock leaves out.
    *
-   * Without `timeZone`, months are in UTC. They start on the day and at the time of `start`. A month
-   * that lacks that day starts on its last day.
+   * Without `timeZone`, months are in UTC. Such months start on the day and at the time of `start`. A
+   * month that lacks that day starts on its last day.
    */
   period: number | "day" | "week" | "month";
   /**

@@ -29,8 +29,8 @@ export interface ShardPairDecision {
 
 /**
  * Decides a call on two shards. The call takes from the fuller shard if that one has enough. Otherwise
- * it takes from both, and leaves the same number in both. It makes a debt only when the two together
- * have too few.
+ * the call takes from both shards, and leaves the same number in both. The call makes a debt only when
+ * the two shards together have too few.
  *
  * `value` is what is left of the shards that were used: a lower bound of what the limit has left.
  *

@@ -1,4 +1,4 @@
-/** A clock for the tests of applications. It moves only when the test moves it. */
+/** A clock for the tests of applications, which moves only when the test moves it. */
 
 /** A clock to pass as `clock`, in epoch ms, and its `sleep` as `sleep`. */
 export interface ManualClock {

@@ -1,4 +1,4 @@
-/** Validates `blockFor` and what goes with it. Its errors name the option that does not fit. */
+/** Validates `blockFor` and `forgiveAfter`. The errors name the option that does not fit. */
 import { MAX_WAIT } from "./config.js";
 import type { RateLimitConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";

@@ -33,7 +33,7 @@ export function kindOf(key: unknown): string {
 }
 
 /**
- * The same rules for the name of a limit.
+ * Throws for the name of a limit, by the rules for a key.
  *
  * @throws RateLimitInputError with `reason: "name"`.
  */

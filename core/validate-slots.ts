@@ -3,7 +3,7 @@ import type { ConcurrencyConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 import { DEFAULT_SLOT_TTL, MOST_SLOT_TTL } from "./rows/slot.js";
 
-/** The most slots of a limit. It is bounded because a call that is denied reads all of them. */
+/** The most slots of a limit: a bound, because a call that is denied reads all slots. */
 const MAX_SLOTS = 1000;
 const LEAST_TTL = 1000;
 

@@ -14,7 +14,7 @@ export function KeyView({
   onBack,
 }: {
   input: KeyInput;
-  /** The limit from which the visitor opened the key. It stands first. */
+  /** The limit from which the visitor opened the key. Its card stands first. */
   first: string;
   onBack: () => void;
 }): ReactElement {

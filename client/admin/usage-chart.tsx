@@ -68,7 +68,7 @@ async function askUsage(
   return { usage, from: asked.from, spans: allSpans(usage.items, asked) };
 }
 
-/** The bars. Their code is a chunk of its own. Without it, there is still the table. */
+/** The bars. The code that draws them is a chunk of its own. Without that code, there is still the table. */
 function Plot({
   spans,
   range,

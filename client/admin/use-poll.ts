@@ -12,7 +12,7 @@ export interface Poll<T> {
   trouble: Trouble | undefined;
   /** Whether `data` is about what is asked now, rather than about what was asked before. */
   isCurrent: boolean;
-  /** Asks at once, and drops an answer that is on its way: it may be older than a change. */
+  /** Asks at once, and drops an answer that is on its way: such an answer may be older than a change. */
   refresh(): void;
   /** Changes what is shown, until the next answer. */
   patch(change: (data: T) => T): void;

@@ -30,7 +30,7 @@ export interface CountdownLabels {
    * @default "Wait 3 minutes"
    */
   announceIn?: (time: string) => string;
-  /** The same for a longer wait, with the parameters of `at`. @default "Wait until 9:00 AM on Tuesday" */
+  /** Like `announceIn`, for a longer wait; parameters as in `at`. @default "Wait until 9:00 AM on Tuesday" */
   announceAt?: (clock: string, day: string | undefined) => string;
   /** The text for screen readers where no wait helps. @default "You cannot go on" */
   announceNever?: string;
@@ -67,7 +67,7 @@ const CLOCK = 12 * 3600;
 const [WEEK, YEAR] = [6 * 86_400, 360 * 86_400];
 
 /**
- * @param own the words of a countdown. They go before those of the provider, `above`.
+ * @param own the words of a countdown, which go before those of the provider, `above`.
  * @returns a function of the seconds of a wait, and of the instant at which it ends, epoch ms. Without
  * the instant, the text has no time of day: a server is in another time zone than its visitors. `isSaid`
  * asks for the text for screen readers.

@@ -1,6 +1,6 @@
 /**
- * Pretences: snapshots that an observer gets in place of the server's. They change nothing on the server,
- * and end with the server's next snapshot of the limit.
+ * Pretences: snapshots that an observer gets in place of the server's. A pretence changes nothing on the
+ * server, and ends with the server's next snapshot of the limit.
  */
 import { stateAt } from "../../core/calculate.js";
 import type { ShownConfig } from "../../core/config.js";

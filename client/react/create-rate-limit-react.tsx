@@ -104,11 +104,11 @@ export interface RateLimitMeterProps<TName extends string> extends MeterProps {
 }
 
 /**
- * Makes the hooks and components for one application's router. Call it once, in a module of its own,
- * and export what it returns.
+ * Makes the hooks and components for one application's router. Call this function once, in a module of
+ * its own, and export what it returns.
  *
- * @typeParam TRouter the application's router. It does not compile if it has no router of
- * `createRateLimitTRPC` at `TPath`.
+ * @typeParam TRouter the application's router. A router without a router of `createRateLimitTRPC` at
+ * `TPath` does not compile.
  * @typeParam TPath the dotted path of that router, the same as the option `path`.
  *
  * @example
@@ -219,9 +219,9 @@ export function createRateLimitReact<
   }
 
   /**
-   * TanStack's `useMutation` for a procedure with a limit. It debits the limit when it sends, before
-   * the server has answered. When a call fails, the tokens come back, unless the answer shows that
-   * the call was charged; then the server is asked for the real state.
+   * TanStack's `useMutation` for a procedure with a limit. The mutation debits the limit when it sends,
+   * before the server has answered. When a call fails, the tokens come back, unless the answer shows
+   * that the call was charged; then the server is asked for the real state.
    *
    * @throws Error outside of a `RateLimitProvider` or a `QueryClientProvider`.
    *

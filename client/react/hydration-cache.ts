@@ -10,7 +10,7 @@ import { idOf } from "../limit-entry.js";
 import type { RateLimitItem, SnapshotCache } from "../types.js";
 
 export interface HydrationCache extends SnapshotCache {
-  /** The snapshot that the server rendered its page with. It never changes. */
+  /** The snapshot with which the server rendered its page; always the same snapshot for an item. */
   prefetched(item: RateLimitItem): RateLimitSnapshot | undefined;
   /**
    * The seconds that were left of a status at the instant for which the server rendered it, by the

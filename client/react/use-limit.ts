@@ -23,7 +23,7 @@ export interface UseRateLimitOptions {
   enabled?: boolean | undefined;
 }
 
-/** The same object until something in it changes. */
+/** The result of `useRateLimit`: the same object until something in it changes. */
 export interface UseRateLimitResult {
   /** `undefined` while nothing is known. */
   readonly status: RateLimitStatus | undefined;
@@ -135,8 +135,8 @@ const UNKNOWN: Shown = {
 };
 
 /**
- * The status of a snapshot at its own instant, on the server's clock. It is the same on the server and
- * in the browser that hydrates some time later.
+ * The status of a snapshot at its own instant, on the server's clock. This status is the same on the
+ * server and in the browser that hydrates some time later.
  */
 function shownAtItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
   const { now, config, held } = snapshot;

@@ -1,6 +1,7 @@
 /**
- * A mutation that knows its limit. It debits the observer when it sends, and settles the debit with
- * the answer. While the limit is exhausted it rejects calls, or holds them and sends them by itself.
+ * A mutation that knows its limit. The mutation debits the observer when it sends, and settles the debit
+ * with the answer. While the limit is exhausted, the mutation rejects calls, or holds them and sends them
+ * by itself.
  */
 "use client";
 import {

@@ -1,6 +1,6 @@
 /**
  * Credits: tokens that do not come by themselves. A balance begins at 0, `credit()` raises it, and
- * calls take from it. To the arithmetic, credits are a token bucket with a rate of 0. Its row:
+ * calls take from it. To the arithmetic, credits are a token bucket with a rate of 0. The row:
  *
  * - `used`: the balance, and not what was used. Below 0: what `charge()` took beyond the balance.
  * - `ts`: when the row was last written.
@@ -20,7 +20,7 @@ export function isCredits<TConfig extends { kind: string }>(
 /** The most tokens of a balance: above 2^53, doubles do not hold every whole number. */
 export const MOST_CREDITS = 2 ** 53;
 
-/** The period of credits. It changes no result, because the rate is 0. */
+/** The period of credits. No period changes a result, because the rate is 0. */
 export const CREDITS_PERIOD = 1;
 
 /** The config as the arithmetic takes it: for credits, every number is filled in. */

@@ -3,8 +3,8 @@
  * own beside the marker of its id. The decision that takes the tokens writes the row, and the decision
  * that ends the hold deletes it:
  *
- * - `used`: the tokens held. Above 0, they stay charged if nothing settles the hold in time. Below 0,
- *   they come back then.
+ * - `used`: the tokens held. Above 0: tokens that stay charged if nothing settles the hold in time. Below
+ *   0: tokens that come back then.
  * - `ts`: when the hold lapses, in whole epoch ms, less a fraction of a ms. The fraction says how many
  *   holds the call has made, and whether these holds are shares of one count.
  *
@@ -147,8 +147,8 @@ export function holdCount(holds: number): Row | null {
 }
 
 /**
- * What is known of the call that took the tokens of a hold. Without its marker, the call was at most
- * `onceFor` before the hold lapses, and other calls may have taken any number of tokens since then.
+ * The take of a hold, as far as it is known. Without its marker, the take was at most `onceFor` before
+ * the hold lapses, and other calls may have taken any number of tokens since then.
  *
  * @param row the bucket, for its windows.
  */

@@ -1,12 +1,12 @@
 /**
  * Seats: where callers stand in the line for the slots of a key. A seat is a row of two numbers:
  *
- * - `used`: minus the ticket of its caller. It turns positive when a slot was handed over to the
- *   caller.
+ * - `used`: minus the ticket of the seat's caller. `used` turns positive when a slot was handed over to
+ *   the caller.
  * - `ts`: when the caller was last heard of. Of a caller who got a slot: the `ts` of that slot's row,
  *   which tells the caller which slot it is.
  *
- * Tickets are instants, so they follow each other. Each has a nonce of 11 bits behind the point. An
+ * Tickets are instants, so they follow each other. Each ticket has a nonce of 11 bits behind the point. An
  * instant has 41 bits until the year 2039 and 42 until 2109, so both fit in the 53 bits of a double.
  */
 import type { Bucket } from "../config.js";

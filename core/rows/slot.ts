@@ -61,7 +61,7 @@ export function handedValue(nonce: number): number {
   return -nonce * UNIT;
 }
 
-/** The same number where callers wait in line. */
+/** The same `used`, with the mark that callers wait in line. */
 export function inLine(value: number): number {
   return value - IN_LINE;
 }
@@ -78,7 +78,7 @@ export function isMarked(row: Row | null): boolean {
   return row !== null && row.used <= -IN_LINE;
 }
 
-/** Whether the row is held under this number, by any of the calls that share it: those with one id. */
+/** Whether the row is held under this number. All calls that give the same id share a number. */
 export function isHeldAs(row: Row | null, value: number, ttl: number, now: number): row is Row {
   if (row === null || isFree(row, ttl, now)) return false;
   return row.used === (isMarked(row) ? inLine(value) : value);

@@ -61,5 +61,5 @@ function strikesIn(config: Bucket, strikes: Row | null | undefined, now: number)
   return usedAt(strikes, strikesConfig(config)!, now).used;
 }
 
-/** The rate of the window. It is above every count, so the next window forgets all closings. */
+/** The rate of the window: above every count, so that the next window forgets all closings. */
 const FORGIVEN = MOST_BLOCKS + 1;
