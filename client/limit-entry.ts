@@ -200,8 +200,8 @@ export class Entry implements SeenConfigs {
 }
 
 /**
- * Names and keys hold no NUL, so no two items share an id. Unlike `bucketId`, an empty key, which the
- * server refuses, gives another id than no key.
+ * Names and keys hold no NUL, so no two items share an id. An empty key, which the server refuses, has
+ * another id than no key. In `bucketId`, the two are the same.
  */
 export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;

@@ -161,7 +161,7 @@ export function shareStreamOn<TName extends string>(
       });
   }
 
-  /** A hidden tab does not stand again: its timers can be so late that it would lose the lock each time. */
+  /** Stands again. A hidden tab does not: its timers can be so late that it would lose the lock each time. */
   function standAnew(): void {
     withdraw();
     if (!isHidden()) stand();

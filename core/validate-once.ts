@@ -17,7 +17,7 @@ export function validateOnceFor(
   throw new RateLimitConfigError(`${path}.shards`, shards, { message });
 }
 
-/** @throws RateLimitConfigError unless it is a whole number of ms above 0. */
+/** @throws RateLimitConfigError unless `onceFor` is a whole number of ms above 0. */
 export function demandOnceFor(onceFor: number, option: string): void {
   if (Number.isSafeInteger(onceFor) && onceFor > 0 && onceFor <= MAX_WAIT) return;
   throw new RateLimitConfigError(option, onceFor, "a whole number of ms above 0");

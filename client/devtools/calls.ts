@@ -140,7 +140,7 @@ export class Calls {
     const limits = this.#procedures.limitsOf(path);
     const known = [...this.#open].find(({ item }) => limits.includes(item.name));
     if (known) return known;
-    // A hook debits and sends in the same turn. With debits of several limits, nothing says which is its own.
+    // A hook debits and sends in the same turn. With debits of several limits, no debit is surely its own.
     const [first, ...others] = this.#loose;
     if (!first || others.some(({ item }) => idOf(item) !== idOf(first.item))) return undefined;
     return first;

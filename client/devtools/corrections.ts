@@ -7,7 +7,7 @@ import { describeConfig, unitOf } from "./describe-config.js";
 import { describeValue, isClosed } from "./describe-state.js";
 import { formatCount, formatTokens } from "./format.js";
 
-/** How wrong a page may be about the time of a call, ms. A difference of so many tokens is no news. */
+/** How wrong a page may be about the time of a call, ms. The tokens that come in that time are no news. */
 const DOUBT = 250;
 /** A smaller difference is no news for a limit that counts whole tokens. */
 const LEAST = 0.5;
