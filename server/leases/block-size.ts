@@ -1,8 +1,8 @@
 /** How large the next block is. */
 
-/** The fewest tokens of a block. A smaller one saves no round trip that is worth what it may lose. */
+/** The fewest tokens of a block. A smaller block saves less in round trips than it may lose in tokens. */
 export const LEAST_BLOCK = 4;
-/** At least this part of the level, however slow the limit is. */
+/** However slowly the limit refills, a block may have this part of the level. */
 const LEVEL_PART = 1 / 64;
 
 export interface BlockNeeds {
@@ -15,10 +15,10 @@ export interface BlockNeeds {
 }
 
 /**
- * Whole tokens for the next block; 0 where it is not worth one. At most half of the level, so that
- * others find tokens too, and the last ones stay in the row.
+ * The whole tokens of the next block; 0 where a block is not worth it. A block gets at most half of the
+ * level, so that other processes find tokens, too, and the last tokens stay in the row.
  *
- * @param level tokens in the row, as far as blocks may take them.
+ * @param level the tokens in the row that blocks may take.
  */
 export function blockSize({ demand, gain, refill }: BlockNeeds, level: number): number {
   const size = Math.min(demand * gain, level / 2, Math.max(refill, level * LEVEL_PART));

@@ -1,4 +1,7 @@
-/** The take of a block: a plain take, for the calls that wait for it and for those to come. */
+/**
+ * The take of a block: a plain take of tokens, for the calls that wait for the block and for calls to
+ * come.
+ */
 import type { RateLimitState } from "../../core/calculate.js";
 import { isOfLarger } from "../../core/rows/bucket.js";
 import { heldAt, tokensOf, usedAt } from "../../core/rows/reading.js";
@@ -10,10 +13,10 @@ import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
 import { LEAST_BLOCK } from "./block-size.js";
 import type { LeaseTerms } from "./lease-terms.js";
 
-/** What the rows and the limits of a take are. */
+/** The limit of a take, and its row. */
 export interface LeasedLimit {
   readonly rows: readonly [RowId];
-  /** Its config without the lease. */
+  /** The config of the limit, without the lease. */
   readonly part: Bucket;
   readonly floor: number;
   readonly isPlain: boolean;
@@ -21,11 +24,11 @@ export interface LeasedLimit {
 }
 
 export interface BlockTaken {
-  /** Tokens taken, with those of the waiting calls; 0 where the row has too few for a block. */
+  /** Tokens taken, those of the waiting calls included; 0 where the row has too few for a block. */
   readonly size: number;
-  /** What was left in the row then. */
+  /** The tokens that were left in the row at `now`. */
   readonly row: RateLimitState;
-  /** When that was decided, by the limiter's clock, epoch ms. */
+  /** When the take was decided, by the limiter's clock, epoch ms. */
   readonly now: number;
 }
 
@@ -37,9 +40,9 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
   readonly least: number;
 
   /**
-   * @param waiting tokens of the calls that wait for it.
-   * @param block tokens for calls to come, as far as the row is known.
-   * @param sizeAt the block at a level of the row that is read. Pure.
+   * @param waiting tokens of the calls that wait for the block.
+   * @param block tokens for calls to come, by what this process knows of the row.
+   * @param sizeAt the tokens of the block, by the level that the decision reads in the row. Pure.
    */
   constructor(
     private readonly limit: LeasedLimit,
@@ -82,7 +85,10 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
   }
 }
 
-/** What is left in a row that was written now. Only of a larger config's row, its own instant is earlier. */
+/**
+ * The tokens left in a row that was written now. The row of a larger config keeps an earlier instant, so
+ * that row alone is read at `now`.
+ */
 function rowAt(row: Row, config: PeriodicConfig, now: number): RateLimitState {
   return isOfLarger(config, row) ? heldAt(row, config, now) : tokensOf(row, config);
 }

@@ -22,7 +22,7 @@ export class Block {
   isLiving(): boolean {
     if (this.#isOver) return false;
     if (isBefore(this.clocks, this.end)) return true;
-    // For good: a clock that is set back must not bring it back.
+    // The block is over for good: a clock that is set back must not bring the block back.
     this.#isOver = true;
     return false;
   }
@@ -34,18 +34,18 @@ export class Block {
     return true;
   }
 
-  /** Tokens of its calls come back. It never has more than were taken from the row. */
+  /** Puts tokens of its calls back. A block never has more tokens than were taken from the row. */
   giveBack(count: number): void {
     this.remaining = Math.min(this.size, this.remaining + count);
   }
 
-  /** The part of its life that has passed. */
+  /** The part of the block's life that has passed. */
   age(): number {
     const { startedAt, end, clocks } = this;
     return (clocks.monotonic() - startedAt.monotonic) / (end.monotonic - startedAt.monotonic);
   }
 
-  /** Ends it before its time: its row was reset. */
+  /** Ends the block before its time, because its row was reset. */
   stop(): void {
     this.#isOver = true;
   }

@@ -1,7 +1,7 @@
 /**
- * The clocks by which a block ends: the first of them that reaches its end counts. Each of them alone
- * would let a block live on: the monotonic clock may stand still while the machine sleeps, and the
- * other two can be set back.
+ * The clocks by which a block ends. The block ends when the first of the clocks reaches its end. With one
+ * clock alone, a block could live on: the monotonic clock may stand still while the machine sleeps, and
+ * the other two clocks can be set back.
  */
 export interface LeaseClocks {
   /** ms, since any instant. */
@@ -10,7 +10,7 @@ export interface LeaseClocks {
   wall(): number;
   /** The limiter's time, epoch ms: that of the store's database, or an injected one. */
   limiter(): number;
-  /** By how much that may be behind, ms. */
+  /** By how much the limiter's time may be behind the time of the database, ms. */
   behind(): number;
 }
 
@@ -22,8 +22,8 @@ export interface Instant {
 }
 
 /**
- * Read at each call, because tests replace these globals. An injected clock that throws ends blocks:
- * they are looked at where no call would get the error.
+ * Reads the globals at each call, because tests replace them. An injected clock that throws is NaN here,
+ * and so ends all blocks: no call would get the error where blocks are looked at.
  */
 export function realClocks(clock: () => number, behind: () => number = () => 0): LeaseClocks {
   const limiter = () => {

@@ -1,6 +1,6 @@
 /**
- * How many tokens the calls of this process want in a given time. Two numbers, because it is noted
- * in each call: those of the present span, and those of the span before it.
+ * How many tokens the calls of this process want in a given time. Each call notes its tokens, so the
+ * demand is two numbers only: the tokens of the present span, and the tokens of the span before.
  */
 export class Demand {
   private present = 0;
@@ -23,7 +23,7 @@ export class Demand {
     this.since ??= now;
     const elapsed = now - this.since;
     if (elapsed >= this.span) {
-      // The spans end only where somebody asks, so this one may have been longer.
+      // A span ends only when `at` is called, so this span may have been longer than `span`.
       this.before = (this.present * this.span) / elapsed;
       this.present = 0;
       this.since = now;

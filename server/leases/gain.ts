@@ -1,7 +1,8 @@
 /**
- * Which part of the demand a block covers. It grows while blocks are used up early, so that a busy
- * process asks the store less often. It shrinks when a block lapses, because what is left of it is
- * lost. After a while without that it grows again, or a limit that was idle would never be leased.
+ * The part of the demand that a block covers. The gain grows while blocks are used up early, so that a
+ * busy process asks the store less often. The gain shrinks when a block lapses, because the rest of the
+ * block is lost. After a while without a lapse, a small gain grows again, or a limit that was idle would
+ * never be leased.
  */
 import type { Block } from "./block.js";
 
@@ -12,12 +13,12 @@ const EARLY = 1 / 2;
 /** A block of which more than this part is left was too large. */
 const UNUSED = 1 / 8;
 
-/** After so many lives of a block, a small gain grows again. */
+/** After so many lives of a block without a change, a gain below 1 grows again. */
 const FORGETS_AFTER = 20;
 
 export class Gain {
   private value = 1;
-  /** When it last changed, by the monotonic clock. */
+  /** When `lapsed` or `at` last changed the gain, by the monotonic clock. */
   private changedAt = -Infinity;
 
   /** @param life of a block, ms. */

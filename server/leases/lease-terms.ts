@@ -1,11 +1,14 @@
 /**
- * By which terms a process takes blocks of a limit.
+ * The terms by which a process takes blocks of a limit.
  *
- * A block is taken from a bucket of which so much is used at least as refills in `ms`. After a block of
- * b tokens, rate * ms + b tokens are used at least, so it cannot hold more than capacity - b before the
- * block has ended. The same is true of several blocks, of any processes. So the row and
- * all blocks together never hold more than the capacity, which is the bound of a limit without
- * leases. A row of a fixed window does not refill before its block ends, so nothing has to be used of it.
+ * A block lives for `ms`. It is taken only from a bucket of which at least rate * ms tokens are used: as
+ * many as refill in that time. After a block of b tokens, at least rate * ms + b tokens are used, so the
+ * bucket cannot hold more than capacity - b before the block has ended. For example, with 10 tokens per
+ * second, a capacity of 100 and blocks of 1 s: the bucket has at most 90 tokens before a block of 20, 70
+ * after it, and 80 when the block ends. The same is true of several blocks, of any processes. So the row
+ * and all blocks together never hold more than the capacity, which is the bound of a limit without
+ * leases. The row of a fixed window does not refill before its block ends, so no tokens of the window
+ * have to be used.
  */
 import type { Bucket, PeriodicConfig } from "../../core/config.js";
 import { tokensWithin } from "../../core/validate-lease.js";
@@ -14,9 +17,12 @@ export interface LeaseTerms {
   /** See `LeaseConfig.ms`. */
   readonly ms: number;
   readonly config: PeriodicConfig;
-  /** What is used at least before a block is taken. */
+  /** The least tokens that are used before a block is taken. */
   readonly least: number;
-  /** How long before its end a block is left alone, ms: two clocks may differ by that. */
+  /**
+   * How long before its end a block serves no more calls, ms: the clocks of two processes may differ by
+   * so much.
+   */
   readonly margin: number;
 }
 

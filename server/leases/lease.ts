@@ -1,6 +1,6 @@
 /**
- * What a process holds of one row under one config: its living blocks, and what it needs to choose
- * the next one. It sends nothing itself.
+ * The tokens that a process holds of one row under one config: its living blocks, and the figures that
+ * choose the next block. A lease sends nothing itself.
  */
 import { type RateLimitState, stateAt } from "../../core/calculate.js";
 import { capacityOf } from "../../core/config.js";
@@ -14,22 +14,28 @@ import { Demand } from "./demand.js";
 import { Gain } from "./gain.js";
 import type { LeaseTerms } from "./lease-terms.js";
 
-/** Of a block, while calls are waiting: the next one is fetched when this part of it is left. */
+/**
+ * The next block is fetched when this part of a block is left: of the tokens that the waiting calls left
+ * in it.
+ */
 const FETCH_AT = 1 / 4;
 
 export class Lease<TCall = unknown> {
   /** The calls that wait for a take that is under way. */
   waiting: TCall[] | undefined;
-  /** How often its blocks were ended. A take that was sent before that brings no block. */
+  /** How often `stop` has ended the blocks. A take that was sent before the last `stop` brings no block. */
   stops = 0;
   readonly demand: Demand;
   readonly gain: Gain;
-  /** The next one of the same row, which has another config. */
+  /** The next lease of the same row, under another config. */
   next: Lease<TCall> | undefined;
   private blocks: Block[] = [];
   /** The row, as it was last seen. */
   private row: RateLimitState | undefined;
-  /** Whether the row has refilled since then, as far as is known. Not if others take what comes. */
+  /**
+   * Whether the row is taken to have refilled since then. It is not while other processes take what
+   * refills.
+   */
   private refills = true;
   private fetchBelow = -Infinity;
 
@@ -50,7 +56,7 @@ export class Lease<TCall = unknown> {
     return undefined;
   }
 
-  /** Whether it is time for the next block, although this one has tokens. Says so once. */
+  /** Whether it is time for the next block, although this block has tokens. True once per block. */
   isLow(block: Block): boolean {
     if (block.remaining >= this.fetchBelow || this.waiting !== undefined) return false;
     if (block !== this.blocks.at(-1)) return false;
@@ -58,7 +64,7 @@ export class Lease<TCall = unknown> {
     return true;
   }
 
-  /** Tokens of its living blocks. */
+  /** The tokens of the living blocks. */
   tokens(): number {
     let held = 0;
     for (const block of this.blocks) if (block.isLiving()) held += block.remaining;
@@ -80,7 +86,7 @@ export class Lease<TCall = unknown> {
     this.refills = false;
   }
 
-  /** What decides on the size of a block that is sent now. */
+  /** The figures that set the size of a block, for a take that is sent now. */
   needs(): BlockNeeds {
     const { ms, config } = this.terms;
     const now = this.clocks.monotonic();
@@ -92,7 +98,7 @@ export class Lease<TCall = unknown> {
   }
 
   /**
-   * The next block, beside the tokens of the waiting calls; 0 for none.
+   * The tokens of the next block, beside those of the waiting calls; 0 for no block.
    *
    * @param waiting the tokens of these calls.
    */
@@ -103,7 +109,7 @@ export class Lease<TCall = unknown> {
     const now = this.clocks.limiter();
     const isWindow = config.kind === "fixed window";
     const { value, ts } = stateAt(this.row, config, isWindow || this.refills ? now : this.row.ts);
-    // A window that is about to end.
+    // No block of a window that is about to end.
     const early = margin + this.clocks.behind() + ms / 10;
     if (isWindow && windowAfter(config, ts, 1) - now < early) return 0;
     return blockSize(needs, Math.min(value, capacityOf(config) - least) - waiting);
@@ -121,17 +127,18 @@ export class Lease<TCall = unknown> {
   }
 
   /**
-   * Makes a block of what was taken. It lives from the instant before the take was sent. The take
-   * came after that, so the row begins to refill no earlier.
+   * Makes a block of the tokens that were taken. Its life begins just before the take was sent, at
+   * `sentAt`. The database takes the tokens after that, so the row begins to refill no earlier than the
+   * block's life begins.
    */
   blockOf({ size, row, now }: BlockTaken, sentAt: Instant): Block {
     this.row = row;
     this.refills = true;
     const { config, ms, margin } = this.terms;
     const isWindow = config.kind === "fixed window";
-    // The window may have ended for others, whose clocks are ahead of this one.
+    // The window may have ended for other processes already, because their clocks may be ahead.
     const end = isWindow ? windowAfter(config, row.ts, 1) - this.clocks.behind() : now + ms;
-    // Of a row from the future, too, no block lives longer than one that is taken now.
+    // Where the window of the row is still to come, too, the block lives no longer than one period.
     const life = Math.min(end - now, isWindow ? config.period : ms) - margin;
     return new Block(
       size,
@@ -145,13 +152,13 @@ export class Lease<TCall = unknown> {
   /** From now on, calls are served from this block, too. */
   add(block: Block): void {
     for (const old of this.blocks) if (old.isLiving()) this.gain.usedUp(old);
-    // The smaller ones first, which end first, too.
+    // The older blocks stay first: less is left of them, and they end first.
     this.blocks = this.blocks.filter((old) => old.remaining > 0 && old.isLiving());
     this.blocks.push(block);
     this.fetchBelow = block.remaining * FETCH_AT;
   }
 
-  /** No block lives on, and none that is under way begins: the row was reset. */
+  /** Ends all blocks, because the row was reset. A take that is under way brings no block. */
   stop(): void {
     this.stops++;
     for (const block of this.blocks) block.stop();
@@ -159,7 +166,7 @@ export class Lease<TCall = unknown> {
     this.row = undefined;
   }
 
-  /** Whether it can be forgotten without losing tokens. */
+  /** Whether this lease can be forgotten without losing tokens. */
   isIdle(): boolean {
     return this.waiting === undefined && !this.blocks.some((block) => block.isLiving());
   }

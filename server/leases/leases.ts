@@ -6,7 +6,10 @@ import type { LeaseClocks } from "./clocks.js";
 import { Lease } from "./lease.js";
 import type { LeaseTerms } from "./lease-terms.js";
 
-/** The most rows with a lease; some 600 bytes each. What the oldest one has left is lost. */
+/**
+ * The most rows with a lease; some 600 bytes each. Beyond it, the oldest lease is forgotten, and its
+ * tokens are lost.
+ */
 const MAX_ROWS = 10_000;
 
 /** A limit that may have no lease. */
@@ -42,7 +45,7 @@ export class Leases<TCall = unknown> {
     return this.known(rows[0], terms)?.covers(count) ?? false;
   }
 
-  /** Ends the blocks of a row, of all its configs. */
+  /** Ends the blocks of a row, under all its configs. */
   stop(row: RowId): void {
     if (this.byRow.size === 0) return;
     for (let lease = this.byRow.get(rowKey(row)); lease !== undefined; lease = lease.next) {
@@ -59,13 +62,16 @@ export class Leases<TCall = unknown> {
     for (const [id, lease] of this.byRow) {
       this.byRow.delete(id);
       if (lease.waiting === undefined) return;
-      // Its take is under way. It counts as new.
+      // The take of this lease is under way, so the lease counts as new.
       this.byRow.set(id, lease);
     }
   }
 }
 
-/** Without those that hold nothing: a caller may give each call another config. */
+/**
+ * The leases of a row without the idle ones. A caller may give each call another config, which makes a
+ * lease each.
+ */
 function busyOf<TCall>(lease: Lease<TCall> | undefined): Lease<TCall> | undefined {
   if (lease === undefined) return undefined;
   const others = busyOf(lease.next);
@@ -78,7 +84,7 @@ function find<TCall>(first: Lease<TCall> | undefined, terms: LeaseTerms): Lease<
   for (let lease = first; lease !== undefined; lease = lease.next) {
     if (lease.terms === terms) return lease;
     if (lease.terms.ms !== terms.ms || !sameConfig(lease.terms.config, terms.config)) continue;
-    // The same object at the next call, which is found sooner.
+    // The next call has the same object, so the comparison with `===` finds the lease.
     lease.terms = terms;
     return lease;
   }

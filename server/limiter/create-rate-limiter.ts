@@ -1,6 +1,7 @@
 /**
- * The limiter: it turns names, keys and configs into decisions for a store. It holds no state of
- * its own; every answer is a decision of `core` on rows that the store keeps.
+ * The limiter: it turns names, keys and configs into decisions for a store. Every answer is a decision of
+ * `core` on rows that the store keeps, or on what the parts of the limiter keep in memory: leases,
+ * remembered denials and overrides.
  */
 import { DAY } from "../../core/durations.js";
 import { shownConfig } from "../../core/with-calendar.js";
@@ -89,7 +90,7 @@ export function createRateLimiter<
     usage: usage.counter,
   };
   const runPrune = pruneOf(parts, limiterContext(parts, answers, telling));
-  // Its claims are of no interest to `onDecision` and to the channel.
+  // `onDecision` and the channel do not hear of the calls by which `autoPrune` takes its turns.
   const unheard = limiterContext(parts, answers, { ...telling, onChange() {} });
   const turn = startTurns(parts, unheard, runPrune);
   const decisions = createDecisions(settings.onDecision);
@@ -146,7 +147,7 @@ export function createRateLimiter<
   return withInside(limiter, { parts, context, whenKnown: knowing, decisions });
 }
 
-/** With overrides, an operation waits for their table. */
+/** With overrides, an operation waits for the table of overrides. */
 function knownIn({ overriding }: Parts): WhenKnown {
   if (overriding === undefined) return atOnce;
   return afterOverrides(
@@ -160,7 +161,10 @@ function withPlans({ asked, settings }: Parts, next: WhenKnown): WhenKnown {
   return asked === undefined ? next : fillingPlans(asked, settings.plans, next);
 }
 
-/** In a transaction of the caller's own, which a failure has ended. */
+/**
+ * In a transaction of the caller's own. A failure of the store has ended that transaction, so no limit is
+ * open.
+ */
 function knownWithin(parts: Parts, tx: unknown, inside: OverridesInside | undefined): WhenKnown {
   const { overriding } = parts;
   if (overriding === undefined || inside === undefined) return withPlans(parts, atOnce);
@@ -186,7 +190,7 @@ function operationsInside(
   return { ...operationsOf(parts, context, whenKnown), overrides };
 }
 
-/** What there is only outside of transactions. */
+/** The methods that exist only outside of transactions. */
 function othersOf(
   parts: Parts,
   context: Context,
@@ -197,10 +201,10 @@ function othersOf(
   const { settings, slots, overriding, changes, environment, resolve, leases, bound, asked } =
     parts;
   const { store, configs, plans, clock, sleep, hashKey } = settings;
-  // One for all calls: a store sends calls out together if they go by the same clock.
+  // One clock for all calls: a store sends calls out together only if they go by the same clock.
   const slotClocks = slotsClock(environment, settings.hasOwnClock ? undefined : store);
   const forEnter = { ...context, ...slotClocks, sleep, listen: changes.listen, limitAll };
-  // Of a key that is hashed, nobody knows whose plan to ask for.
+  // Where keys are hashed, `list` does not know for which key to ask the plan.
   const planOf = hashKey === undefined ? asked : undefined;
   const forList = {
     store,
@@ -258,10 +262,13 @@ function pruneOf({ settings, bound, overriding }: Parts, context: Context) {
   return (withUsage: boolean) => prune(pruning, withUsage);
 }
 
-/** How often `autoPrune` looks at rows of usage, ms: there is a row for each key and hour of months. */
+/**
+ * How often `autoPrune` looks at rows of usage, ms. They are many: one for each key and hour, over
+ * months.
+ */
 const USAGE_EVERY = DAY;
 
-/** @returns what takes a turn of `autoPrune`, where there is no timer. */
+/** @returns a function that takes a turn of `autoPrune`; `undefined` where a timer takes the turns. */
 function startTurns(
   { settings, outage }: Parts,
   context: Context,

@@ -9,12 +9,16 @@ import type { PlanBy } from "./plan-types.js";
 /** The options of `acquire`. */
 export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
   /**
-   * The longest wait, ms. A call that would have to wait longer is denied: at once, as far as the rows
-   * and the calls before it in this process tell, and at the latest after so many ms.
+   * The longest wait, ms. A call that would have to wait longer is denied. The denial comes at once where
+   * the rows and the earlier calls of this process tell that the wait is too long, and after `maxWait` ms
+   * at the latest.
    * @default unlimited
    */
   maxWait?: number | undefined;
-  /** Ends the wait when it is aborted. What was reserved goes to the next call in line, or back. */
+  /**
+   * Ends the wait when it is aborted. Tokens that were reserved go to the next call in line, or back to
+   * the bucket.
+   */
   signal?: AbortSignal | undefined;
 }
 

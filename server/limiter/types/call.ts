@@ -1,4 +1,4 @@
-/** What every call may say: its key, its plan, a config of its own, the id of what it is for. */
+/** The options that every call may have: a key, a plan, a config of its own, an id. */
 import type { RateLimitConfig } from "../../../core/limit-config.js";
 import type { FitsCalendar, FitsKind } from "./fits-config.js";
 import type { HoldTerms } from "./hold-terms.js";
@@ -9,16 +9,17 @@ import type { PlanArgs, PlanBy, SaysPlan } from "./plan-types.js";
 /** The bucket that a call is about, and its config. */
 export interface KeyOptions {
   /**
-   * The user, team or address to limit: 1 to 191 UTF-16 code units, no NUL, no lone surrogate. Keys
-   * that differ in any way are different buckets. An empty string and `undefined` are errors:
-   * that is what a missing user id looks like.
+   * The user, team or address to limit: 1 to 191 UTF-16 code units, no NUL, no lone surrogate. Keys that
+   * differ in any way are different buckets. An empty string and `undefined` are errors, because a
+   * missing user id looks like them.
    * @default left out: the one bucket that all callers share
    */
   key?: string;
   /**
-   * The limit's config for this call only, for what is no plan, such as a quota of one customer. It
-   * applies to the same row as the limit's own config. A row is pruned when it is full by the limit's
-   * own config, its plans and its overrides: so say a slower one as a plan, or as an override.
+   * The limit's config for this call only, for what is no plan, such as a quota of one customer. This
+   * config applies to the same row as the limit's own config. `prune` does not know this config: it
+   * deletes a row that is full by the limit's own config, its plans and its overrides. So give a config
+   * that refills more slowly as a plan, or as an override.
    */
   config?: RateLimitConfig | undefined;
 }
@@ -26,8 +27,8 @@ export interface KeyOptions {
 /** The plan of a call on a limit that has plans. */
 export interface PlanOptions {
   /**
-   * The plan of the key: one of the limiter's `plans`. A limit with plans needs it, unless the limiter's
-   * own `plan` says it. It applies to the same row as every other plan: what was used stays used.
+   * The plan of the key: one of the limiter's `plans`. A limit with plans needs a plan, unless the
+   * limiter's `plan` function says the plan. All plans apply to the same row: what was used stays used.
    */
   plan?: string | undefined;
 }
@@ -36,10 +37,10 @@ export interface PlanOptions {
 export interface OnceOptions {
   /**
    * An id of what the call is for: 1 to 190 UTF-16 code units together with the key. Within `onceFor`,
-   * the same id is charged once per limit and key, from whatever process. A later call with it gets
-   * the first answer with `repeated`, whatever its `count`, and takes nothing. Denials are not
-   * remembered. Giving all tokens of the first call back forgets its id. An id that a client makes is
-   * a claim: a client that sends one id again and again is charged once. Not with `shards`.
+   * the same id is charged once per limit and key, from whatever process. A later call with the same id
+   * gets the first answer with `repeated`, whatever its `count`, and takes nothing. Denials are not
+   * remembered. The id is forgotten when all tokens of the first call are given back. Do not trust an id
+   * that a client makes: a client that sends one id again and again is charged once. Not with `shards`.
    * @default left out: each call is charged
    */
   once?: string | undefined;
@@ -57,15 +58,15 @@ export interface HoldingOptions extends OnceOptions {
 }
 
 /**
- * The names that a call may have: those of the limiter, and any other one if it has a config.
- * `TConfig` is the type of its `config`, and `undefined` for a call without one. The name depends on
- * the config, and not the other way round, so that the compiler reports a misspelt name as such.
+ * The names that a call may have: those of the limiter, and any other name if the call has a config.
+ * `TConfig` is the type of its `config`, and `undefined` for a call without one. The name depends on the
+ * config, and not the other way round, so that the compiler reports a misspelt name as such.
  */
 export type NameWith<TName extends string, TConfig> = undefined extends TConfig
   ? TName
   : LimitName<TName>;
 
-/** The options of a call of one limit: its own config, the plan that it says, and those of the operation. */
+/** The options of a call of one limit: its own config, its plan, and the options of the operation. */
 export type CallArgs<TLimits, TName, TConfig, TBy extends PlanBy, TOptions> = PlanArgs<
   TLimits[TName & keyof TLimits],
   NoInfer<TConfig>,
@@ -73,10 +74,13 @@ export type CallArgs<TLimits, TName, TConfig, TBy extends PlanBy, TOptions> = Pl
   TOptions & OwnConfig<TConfig> & SaysPlan<TLimits[TName & keyof TLimits], NoInfer<TConfig>, TBy>
 >;
 
-/** Infers the type of a call's own `config`, and says what does not go with the rest of it. */
+/** Infers the type of a call's own `config`, and names the options in it that do not go together. */
 export type OwnConfig<TConfig> = GivenConfig<TConfig> & FittingConfig<TConfig>;
 
-/** On its own: in an intersection of one property, no union of configs would be inferred. */
+/**
+ * A type of its own: within an intersection of types for one property, TypeScript would infer no union of
+ * configs.
+ */
 interface GivenConfig<TConfig> {
   config?: TConfig | undefined;
 }
@@ -90,15 +94,15 @@ export type WithConfig<TOptions, TName extends string = never> = TOptions &
   ConfigUnlessNamed<TName>;
 
 /**
- * The config that a call needs, unless its name is one of `_TName`. The names are here for the
- * compiler's message: where `config` is missing, it says the name of this type with them.
+ * The config that a call needs, unless its name is one of `_TName`. The names are here for the compiler's
+ * message: where `config` is missing, the message shows this type with the names.
  */
 export interface ConfigUnlessNamed<_TName extends string> {
   /** The config of a limit that the limiter does not know. */
   config: RateLimitConfig;
 }
 
-/** The plan of an item of a list, which the limiter may say. */
+/** The plan of an item of a list. It may be left out where the limiter's `plan` function says the plan. */
 export type PlanOfItem<TPlan extends string, TBy extends PlanBy> = "limiter" extends TBy
   ? { plan?: TPlan | undefined }
   : { plan: TPlan };

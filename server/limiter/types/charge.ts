@@ -13,9 +13,9 @@ export interface ChargeOptions extends KeyOptions, OnceOptions {
 
 /** The result of `charge`. */
 export interface ChargeResult {
-  /** The tokens left in the rows that were charged; negative while they are owed. */
+  /** The tokens left in the rows that were charged; negative while tokens are owed. */
   value: number;
-  /** Whole ms until the debt is repaid; absent where there is none. */
+  /** Whole ms until the debt is repaid; absent where there is no debt. */
   retryAfter?: number;
   /** The id was charged before: this is the first answer, and nothing was taken. See `once`. */
   repeated?: true;
@@ -28,9 +28,9 @@ export interface ChargeMethods<
   TBy extends PlanBy,
 > {
   /**
-   * Records use that has happened: takes the tokens whatever is left, into debt, and whatever
-   * `maxReserved` says. Later calls wait until the debt is repaid. Rejects with a
-   * `RateLimitInputError` for a count that takes more than 71,000 years to refill.
+   * Records use that has happened: takes the tokens even where too few are left, into debt, and also
+   * beyond `maxReserved`. Later calls wait until the debt is repaid. Rejects with a `RateLimitInputError`
+   * for a count that takes more than 71,000 years to refill.
    *
    * @example
    * await limiter.charge("llmTokens", { key: userId, count: 1_200 });

@@ -4,13 +4,14 @@ import type { LimitConfigs } from "./names.js";
 
 /** The options of `credit`. */
 export interface CreditOptions {
-  /** Whose balance; see `KeyOptions`. */
+  /** The key of the balance; see `KeyOptions`. */
   key?: string;
   /** Credits to add: finite and at least 0. Whole numbers add up exactly. */
   count: number;
   /**
-   * Adds the credits once, however often the call is repeated with the same id within `onceFor`: the
-   * id of a payment, as a webhook sends it. The id and the key have at most 190 characters together.
+   * An id, such as that of a payment that a webhook tells of. The credits are added once, however often
+   * the call is repeated with the same id within `onceFor`. The id and the key have at most 190
+   * characters together.
    * @default none: each call adds its credits
    */
   once?: string | undefined;
@@ -22,23 +23,23 @@ export interface CreditResult {
   value: number;
   /**
    * The credits that this call has added: fewer than `count` where the balance has reached its
-   * `capacity`, and 0 where its id was there before.
+   * `capacity`, and 0 where an earlier call had the same id.
    */
   credited: number;
-  /** The id of the call was there before: `value` is the balance that the first call got. */
+  /** An earlier call had the same id: `value` is the balance that the first call got. */
   repeated?: true;
 }
 
-/** `unknown` for the config of credits. Any other one does not compile. */
+/** `unknown` for the config of credits. Any other config does not compile. */
 export type OfCredits<TConfig> = "kind" extends keyof TConfig
   ? "credits" extends TConfig["kind"]
     ? unknown
     : NotCredits
   : unknown;
 
-/** The name is here for the compiler's message. */
+/** The compiler's message shows the name of this type. */
 export interface NotCredits {
-  /** What `credit` needs of a limit. */
+  /** The kind that `credit` needs of a limit. */
   kind: "credits";
 }
 

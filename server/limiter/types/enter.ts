@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The options and results of `enter`. The types of `await using` are in that library. */
+/** The options and results of `enter`. The library in the line above has the types of `await using`. */
 import type { LimitAllItemOf } from "./limit-all.js";
 import type { LimitConfigs, SlotsName, TokensName } from "./names.js";
 import type { PlanArgs, PlanBy, SaysPlan } from "./plan-types.js";
@@ -9,20 +9,20 @@ import type { LimitAllItem } from "./limit-all.js";
 
 /** The options of `enter`. */
 export interface EnterOptions {
-  /** As in other calls: whose slots. @default left out: the slots that all callers share */
+  /** The key of the slots, as in other calls. @default left out: the slots that all callers share */
   key?: string;
   /**
-   * An id of who holds the slot, such as that of a page that opens a stream: 1 to 500 UTF-16 code units.
-   * A call with the id of a slot that is held takes that slot over, also where none is free. The earlier
-   * call then loses it: its `signal` is aborted at its next renewal, after a third of the `ttl` at most.
-   * For connections whose end the server does not hear of. Whoever knows the id of another call of the
-   * same key can end that call, so let clients choose a random one.
+   * An id of the holder of the slot, such as the id of a page that opens a stream: 1 to 500 UTF-16 code
+   * units. A call with the id of a slot that is held takes that slot over, also where no slot is free.
+   * The earlier call then loses the slot: its `signal` is aborted at its next renewal, after a third of
+   * the `ttl` at most. Use `holder` for connections whose end the server does not hear of. A client that
+   * knows the id of another call of the same key can end that call, so let clients choose random ids.
    * @default none: each call has a slot of its own
    */
   holder?: string | undefined;
   /**
-   * The limit's config for this call only. It has to be of kind
-   * `"concurrency"`, too. A slot is held by the `ttl` of the call that entered it.
+   * The limit's config for this call only. The config has to be of kind `"concurrency"`, too. A slot is
+   * held by the `ttl` of the call that entered it.
    */
   config?: ConcurrencyConfig | undefined;
   /**
@@ -40,16 +40,16 @@ export interface EnterOptions {
    */
   onPlace?: ((place: number) => void) | undefined;
   /**
-   * Tokens to take together with the slot, as items of `limitAll`: all of it or nothing. Tokens that are
-   * missing deny the call at once; only slots are waited for. `results` has one result for each of them.
-   * They stay taken when the slot is released.
+   * Tokens to take together with the slot, as items of `limitAll`: the slot and all tokens, or nothing.
+   * Missing tokens deny the call at once: the call waits only for slots. `results` has one result for
+   * each item. The tokens stay taken when the slot is released.
    */
   with?: readonly LimitAllItem[] | undefined;
   /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
   throws?: boolean | undefined;
 }
 
-/** A slot that a call has entered. It is the caller's until it releases it. */
+/** A slot that a call has entered. The slot is the caller's until `release`. */
 export interface EnterGranted extends AsyncDisposable {
   /** The caller may do its work. */
   readonly ok: true;
@@ -60,36 +60,37 @@ export interface EnterGranted extends AsyncDisposable {
   /** One result for each item of `with`. */
   readonly results: readonly RateLimitResult[];
   /**
-   * Aborted when the slot is lost: it could not be renewed in time, or the slots were reset. Stop the
-   * work then, because another caller may have the slot. `release` does not abort it.
+   * Aborted when the slot is lost: the slot could not be renewed in time, a later call took it over, or
+   * the slots were reset. Stop the work then, because another caller may have the slot. `release` does
+   * not abort the signal.
    */
   readonly signal: AbortSignal;
   /** Whether a later call with the same `holder` has this slot now. `signal` is aborted then. */
   readonly isTakenOver: boolean;
   /**
-   * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
-   * this caller's, however late it comes. It does not reject when the store fails: the slot is free
-   * after its `ttl`. `await using` calls it at the end of a block.
+   * Frees the slot, or hands it to the first in line. Only the first call counts. A late call, too, frees
+   * no slot but this caller's. `release` does not reject when the store fails: the slot is then free
+   * after its `ttl`. `await using` calls `release` at the end of a block.
    */
   release(): Promise<void>;
 }
 
-/** A call that got no slot. It holds nothing, and `await using` does nothing with it. */
+/** A call that got no slot. There is nothing to release: `await using` does nothing with a denial. */
 export class EnterDenied implements AsyncDisposable {
   /** The caller must not do its work. */
   readonly ok = false;
 
   constructor(
-    /** The limit that denied the call: that of the slots, or one of `with`. */
+    /** The limit that denied the call: the limit of the slots, or a limit of `with`. */
     readonly name: string,
     /**
      * Whole ms, above 0, until the call can pass: until the first slot is free, if its holder does not
-     * renew it, or until the tokens of `with` are there. A slot can be free earlier.
+     * renew the slot, or until the tokens of `with` are there. A slot can be free earlier.
      */
     readonly retryAfter: number,
     /** The slots that are free for this call; 0 also where tokens are missing. */
     readonly value: number,
-    /** What each item of `with` would have got, where one of them denied the call. */
+    /** The results that the items of `with` would have got, where an item denied the call. */
     readonly results: readonly RateLimitResult[],
   ) {}
 
@@ -110,11 +111,11 @@ export type EnterOptionsOf<TLimits, TBy extends PlanBy = "call"> = Omit<EnterOpt
 /** `enter`. */
 export interface EnterMethods<TLimits extends LimitConfigs, TBy extends PlanBy> {
   /**
-   * Takes one of the slots of a limit of `kind: "concurrency"`, until the result's `release`, and with
-   * `maxWait` waits in line for it. At any instant of the database's clock, no key has more holders than
-   * `slots`. It is renewed by itself; the slot of a process that dies is free after the `ttl`. A call
-   * that fails with a `RateLimitStoreError` may have entered: that slot, too, is free after its `ttl`.
-   * Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
+   * Takes one of the slots of a limit of `kind: "concurrency"`, until the result's `release`. With
+   * `maxWait`, waits in line for a slot. At any instant of the database's clock, no key has more holders
+   * than `slots`. A slot is renewed by itself. The slot of a process that dies is free after the `ttl`. A
+   * call that fails with a `RateLimitStoreError` may have entered: its slot, too, is free after the
+   * `ttl`. Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
    *
    * @example
    * await using slot = await limiter.enter("generations", { key: userId, maxWait: 5_000 });

@@ -1,11 +1,12 @@
 /**
- * Which options go together, for the compiler: what a limit has to leave out because of its other
- * options. Configs that are written where they are used are checked by it. Each reason is part of the
- * message, see `LeftOut`. At run time, `core/validate-config.ts` says the same.
+ * Which options go together, for the compiler: the options that a limit has to leave out because of its
+ * other options. The compiler checks a config by these types only where the config is written in the call
+ * itself. Each reason is part of the message, see `LeftOut`. At run time, `core/validate-config.ts`
+ * checks the same.
  */
 import type { LimitConfig } from "../../../core/limit-config.js";
 
-/** What a limit with a `lease` must not have. */
+/** The options that a limit with a `lease` must not have. */
 export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
   ? unknown
   : TConfig extends { lease: object }
@@ -16,7 +17,7 @@ export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
       }
     : unknown;
 
-/** What a limit with an `onceFor`, or with a list of `blockFor`, must not have. */
+/** The options that a limit with `onceFor`, or with a list as `blockFor`, must not have. */
 export type FitsOneRow<TConfig> = (TConfig extends { onceFor: number }
   ? { shards?: 1 | LeftOut<"a limit with onceFor"> | undefined }
   : unknown) &
@@ -27,9 +28,9 @@ export type FitsOneRow<TConfig> = (TConfig extends { onceFor: number }
       : unknown);
 
 /**
- * What a call of a limit must not have: a limit with shards has no row to remember an id beside.
- * `never` stands for a name that the limiter does not know. Of several limits, one without shards is
- * enough.
+ * Refuses `once` in a call of a limit with shards: such a limit has no single row beside which an id
+ * could be remembered. `never` stands for a name that the limiter does not know. Where a name may be one
+ * of several limits, `once` is refused only if all of them have shards.
  */
 export type FitsOnce<TConfig> = [TConfig] extends [never]
   ? unknown
@@ -39,7 +40,10 @@ export type FitsOnce<TConfig> = [TConfig] extends [never]
       : { once?: LeftOut<"a limit with shards"> | undefined }
     : unknown;
 
-/** What does not go with the windows of a time zone, or only with weeks. */
+/**
+ * The options that do not go with the windows of a time zone, and `weekStart`, which goes only with
+ * weeks.
+ */
 export type FitsCalendar<TConfig> = FitsWeek<TConfig> &
   (TConfig extends { timeZone: string } | { period: "day" | "week" }
     ? {
@@ -55,7 +59,7 @@ type FitsWeek<TConfig> = TConfig extends { period: "day" | "month"; weekStart: n
   : unknown;
 
 /**
- * What a limit must not have that limits of its kind do not have.
+ * The options that a limit must not have, because they are options of other kinds only.
  *
  * @typeParam TAll the configs that there are.
  */
@@ -65,7 +69,7 @@ export type FitsKind<TConfig, TAll = LimitConfig> = TConfig extends {
   ? Without<Exclude<keyof TConfig, KeysOf<Extract<TAll, { kind: TKind }>>>, TKind>
   : unknown;
 
-/** The entries that a limit with plans must have, and those that it must not: the plans of the limiter. */
+/** The entries that a limit with plans must have: one for each plan of the limiter, and no other entry. */
 export type FitsPlans<TConfig, TPlan extends string> = "plans" extends keyof TConfig
   ? {
       plans: { readonly [TName in TPlan]: unknown } & {
@@ -80,7 +84,10 @@ export type FitsPlans<TConfig, TPlan extends string> = "plans" extends keyof TCo
     }
   : unknown;
 
-/** Nothing to add where there is none of them: `TokenBucketConfig & {}` says no more, and is longer. */
+/**
+ * `unknown` where no option has to be left out: in a message, `TokenBucketConfig & {}` says no more than
+ * `TokenBucketConfig`, and is longer.
+ */
 type Without<TOption extends PropertyKey, TKind extends string> = [TOption] extends [never]
   ? unknown
   : { [TName in TOption]?: LeftOut<`a limit of kind "${TKind}"`> | undefined };
@@ -90,6 +97,6 @@ type KeysOf<TUnion> = TUnion extends unknown ? keyof TUnion : never;
 
 /** An option that has to be left out. The reason is here for the compiler's message. */
 export interface LeftOut<TOf extends string> {
-  /** Of what it is left out. */
+  /** The limit that must not have the option. */
   leftOutOf: TOf;
 }

@@ -7,11 +7,11 @@ export interface HoldTerms {
   /** When the hold lapses if nothing settles it, in ms from the call: whole, 1 to `onceFor`. */
   for: number;
   /**
-   * What becomes of a hold that lapses.
+   * The end of a hold that lapses.
    *
-   * - `"keep"`: its tokens stay charged, as they were estimated. For whatever costs money: a process that
-   *   died may have sent its request, and the provider then bills it.
-   * - `"release"`: its tokens come back. For work that has cost nothing unless it was settled.
+   * - `"keep"`: the tokens stay charged, as they were estimated. For work that costs money: a process
+   *   that died may have sent its request, and the provider then bills it.
+   * - `"release"`: the tokens come back. For work that costs nothing unless it was settled.
    */
   then: HoldThen;
 }
@@ -41,7 +41,7 @@ export function validateTerms(terms: HoldTerms): void {
   }
 }
 
-/** For a limit that has none. */
+/** The error of a call with `hold` on a limit without holds. */
 export function unheld(name: string, value: unknown): RateLimitConfigError {
   const message = `"${name}" has no holds: add holds: true to it in the limiter's limits`;
   return new RateLimitConfigError("hold", value, { message });

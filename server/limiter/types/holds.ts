@@ -9,17 +9,20 @@ export interface OpenHold {
   once: string;
   /** Tokens held. */
   count: number;
-  /** What becomes of them when the hold lapses. */
+  /** Whether the tokens are kept or come back when the hold lapses. */
   then: HoldThen;
-  /** When it lapses, epoch ms by the clock of the store. May have passed: it then ends with the next denial. */
+  /**
+   * When the hold lapses, epoch ms by the clock of the store. The instant may have passed: the hold then
+   * ends with the next denial.
+   */
   until: number;
 }
 
 /** `holds`. */
 export interface HoldsMethods<TLimits extends LimitConfigs> {
   /**
-   * The open holds of a key: those that nothing has settled, and that no call has found lapsed. The
-   * ones that lapse first come first. Rejects with a `RateLimitConfigError` for a limit without `holds`.
+   * The open holds of a key: the holds that nothing has settled, and that no call has found lapsed. The
+   * holds that lapse first come first. Rejects with a `RateLimitConfigError` for a limit without `holds`.
    *
    * @example
    * const open = await limiter.holds("llmTokens", { key: userId });

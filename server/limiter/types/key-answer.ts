@@ -1,11 +1,11 @@
-/** What a function of the application answers when it is asked for the key of a request. */
+/** The answer of the application's `key` function to the question for the key of a request. */
 
-/** Not a `unique symbol`: TypeScript widens that to `symbol` in the result of a function. */
+/** Not a `unique symbol`: TypeScript widens a `unique symbol` to `symbol` in the result of a function. */
 export type SharedBucket = symbol & { readonly description: "trpc-rate-limit.shared-bucket" };
 
 /**
- * A `key` function returns this for the bucket that all callers share. It is a symbol, so that no
- * key of a user is equal to it. `Symbol.for`, so that two copies of the package share it.
+ * A `key` function returns this for the bucket that all callers share. It is a symbol, so that no key of
+ * a user equals it. It is made by `Symbol.for`, so that two copies of the package have the same symbol.
  */
 export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as SharedBucket;
 
@@ -14,7 +14,7 @@ export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as Shar
  * - `SHARED_BUCKET`: the bucket that all callers share;
  * - `null`: the request is rejected.
  *
- * `undefined` does not compile, and is rejected: it is what a missing user id looks like.
+ * `undefined` does not compile, and is rejected, because a missing user id looks like it.
  */
 export type KeyAnswer = string | SharedBucket | null;
 

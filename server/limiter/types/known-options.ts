@@ -12,9 +12,9 @@ export function namesOf<TOptions>(
 }
 
 /**
- * On the path of every call, so it makes no list of the options.
+ * Makes no list of the options, because every call passes here.
  *
- * @param of what the options are for, such as `limit()`.
+ * @param of the method that has the options, such as `limit()`.
  * @throws RateLimitConfigError quoting the option.
  */
 export function rejectUnknownOptions(

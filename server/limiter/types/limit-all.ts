@@ -12,11 +12,11 @@ export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "ho
   name: string;
 }
 
-/** The options of `limitAll`. With `hold`, those of the limits hold their tokens that have holds. */
+/** The options of `limitAll`. With `hold`, only the limits with `holds: true` hold their tokens. */
 export interface LimitAllOptions extends HoldingOptions {
   /**
-   * Throw a `RateLimitError` when denied. It is about the limit with the longest wait. Its `denials`
-   * are the `results` that are not `ok`, by name.
+   * Throw a `RateLimitError` when denied. The error is about the limit with the longest wait. Its
+   * `denials` are the `results` that are not `ok`, by name.
    * @default false
    */
   throws?: boolean | undefined;
@@ -25,9 +25,9 @@ export interface LimitAllOptions extends HoldingOptions {
 /**
  * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
  *   when tokens were reserved.
- * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms. `name` is the
- *   limit with the longest wait. `results` says what each item would have got in its turn: those
- *   that are not `ok` are the exhausted limits.
+ * - `ok: false`: nothing was consumed. All items pass after `retryAfter` whole ms. `name` is the limit
+ *   with the longest wait. `results` has the result that each item would have got in its turn: the
+ *   results that are not `ok` are those of the exhausted limits.
  */
 export type LimitAllResult =
   | { ok: true; retryAfter?: number; results: RateLimitResult[] }
@@ -44,7 +44,7 @@ export type LimitAllItemOf<
       name: LimitName<keyof TLimits & string>;
     });
 
-/** An item of a list of the limiter's own limits: one that has plans says which one. */
+/** An item of a list of the limiter's own limits: an item of a limit with plans says its plan. */
 export type KnownItemOf<TLimits, TTokens extends string, TBy extends PlanBy> = [
   PlannedName<TLimits>,
 ] extends [never]
@@ -62,7 +62,7 @@ export interface LimitAllMethods<
   TBy extends PlanBy,
 > {
   /**
-   * Consumes from every limit, or from none. Decided in one step, whatever the order.
+   * Consumes from every limit, or from none. All limits are decided in one step, whatever their order.
    *
    * @example
    * const { ok } = await limiter.limitAll([

@@ -19,16 +19,17 @@ export interface LimitFirstItem extends KeyOptions {
 
 /**
  * The options of `limitFirst`. The id of `once` is charged once for all of the limits. With `hold`, all
- * of them need holds: `settle(names, { key, once }, actual)` ends those that paid.
+ * of the limits need `holds: true`: `settle(names, { key, once }, actual)` ends the holds of the limits
+ * that paid.
  */
 export interface LimitFirstOptions extends HoldingOptions {
-  /** The key of the items that have none of their own; see `KeyOptions`. */
+  /** The key of the items that have no key of their own; see `KeyOptions`. */
   key?: string;
   /** Tokens that the call costs: finite and at least 0, fractions included. @default 1 */
   count?: number;
   /**
-   * Each limit gives what it has, in order, until the call has its tokens: all of them, or none is
-   * taken. Of a whole `count`, each gives whole tokens.
+   * Each limit gives the tokens that it has, in order, until the call has all its tokens. If all limits
+   * together have too few, nothing is taken. Of a whole `count`, each limit gives whole tokens.
    * @default false: one limit pays for the whole call
    */
   split?: boolean | undefined;
@@ -36,25 +37,25 @@ export interface LimitFirstOptions extends HoldingOptions {
   throws?: boolean | undefined;
 }
 
-/** What one limit paid for a call. */
+/** The tokens that one limit paid for a call. */
 export interface PaidCount<TName extends string = string> {
   /** The limit. */
   name: TName;
   /** The key of the bucket; absent for the bucket that all callers share. */
   key?: string;
-  /** Tokens that it gave. */
+  /** Tokens that the limit gave. */
   count: number;
 }
 
 /**
  * - `ok: true`: `paid` says which limits gave how many tokens, in order. `results` has one result for
- *   each limit that was asked, in order: those that did not pay are not `ok`. Limits after the last
- *   one that paid are not asked. If the store failed and a limit lets calls through then
- *   (`whenStoreFails: "allow"`), nothing was paid. Nor was it if the id of the call was charged before
- *   (`repeated`); `results` then has the first answers of the limits that paid.
+ *   each limit that was asked, in order: the results of limits that did not pay are not `ok`. Limits
+ *   after the last limit that paid are not asked. If the store failed and a limit lets calls through then
+ *   (`whenStoreFails: "allow"`), nothing was paid. If the id of the call was charged before (`repeated`),
+ *   this call paid nothing, too; `results` then has the first answers of the limits that paid.
  * - `ok: false`: nothing was taken. The same call passes after `retryAfter` whole ms, and never if
- *   that is 8e15 (`MAX_RETRY_AFTER`). `name` is the limit with the shortest wait. `results` has one
- *   result for each limit, with the wait that it alone would need.
+ *   `retryAfter` is 8e15 (`MAX_RETRY_AFTER`). `name` is the limit with the shortest wait. `results` has
+ *   one result for each limit, with the wait that this limit alone would need.
  */
 export type LimitFirstResult<TName extends string = string> =
   | { ok: true; paid: PaidCount<TName>[]; results: RateLimitResult[]; repeated?: true }
@@ -63,11 +64,12 @@ export type LimitFirstResult<TName extends string = string> =
 /** `limitFirst`. */
 export interface LimitFirstMethods<TLimits extends LimitConfigs, TBy extends PlanBy> {
   /**
-   * The first of several limits that has the tokens pays for the call: the plan's tokens first, then
-   * the credits. With `split`, each limit gives what it has, in order. Decided in one step. It closes
-   * no bucket (`blockFor`), asks no block of a `lease`, and repeats no denial from memory. Rejects
-   * with a `RateLimitInputError` for a count that none of them could ever grant, and with a
-   * `RateLimitConfigError` for a limit that is a shadow, or that is there twice with one key.
+   * The first of several limits that has the tokens pays for the call: the plan's tokens first, then the
+   * credits. With `split`, each limit gives the tokens that it has, in order. All limits are decided in
+   * one step. `limitFirst` closes no bucket (`blockFor`), asks no block of a `lease`, and repeats no
+   * denial from memory. Rejects with a `RateLimitInputError` for a count that none of the limits could
+   * ever grant, and with a `RateLimitConfigError` for a limit that is a shadow, or that is there twice
+   * with one key.
    *
    * @example
    * const result = await limiter.limitFirst(["plan", "credits"], { key: userId });
@@ -77,7 +79,10 @@ export interface LimitFirstMethods<TLimits extends LimitConfigs, TBy extends Pla
     items: readonly (TName | (LimitFirstItem & { name: TName; plan?: PlanName<TLimits> }))[],
     ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions & { split?: false | undefined }>
   ): Promise<LimitFirstResult<TName>>;
-  /** Each limit gives what it has, in order, until the call has its tokens: all, or none. */
+  /**
+   * Each limit gives the tokens that it has, in order, until the call has all its tokens, or nothing is
+   * taken.
+   */
   limitFirst<TName extends keyof TLimits & string>(
     items: readonly (
       TName | (LimitFirstItem & { name: TName; count?: undefined; plan?: PlanName<TLimits> })

@@ -1,4 +1,4 @@
-/** Takes tokens of one limit, or asks whether it could. */
+/** Takes tokens of one limit, or asks whether a call could. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { CallArgs, HoldingOptions, KeyOptions, NameWith, PlanOptions } from "./call.js";
 import type { FitsOnce } from "./fits-config.js";
@@ -11,9 +11,9 @@ export interface LimitOptions extends KeyOptions, HoldingOptions {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
   count?: number;
   /**
-   * Take tokens that are still to come, up to `maxReserved`. The result is then `ok` with a
-   * `retryAfter`: do the work after that many ms. All turns that a fixed window pays for begin with it,
-   * beside what was left of the window before.
+   * Take tokens that are still to come, up to `maxReserved`. The result is then `ok` with a `retryAfter`:
+   * do the work after that many ms. In a fixed window, all reservations that one window pays for may
+   * begin when that window begins; tokens that were left of the window before come on top.
    * @default false
    */
   reserve?: boolean | undefined;

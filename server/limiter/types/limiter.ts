@@ -39,7 +39,7 @@ export interface RateLimiter<
   readonly limits: Readonly<TLimits>;
 
   /**
-   * What each plan may do of the limits that have plans, for a page of prices. Plain JSON; empty without
+   * The rates of each plan on the limits that have plans, for a page of prices. Plain JSON; empty without
    * plans.
    *
    * @example
@@ -57,8 +57,8 @@ export interface RateLimiter<
   readonly clock: () => number;
 
   /**
-   * Changes limits at run time, for all processes. Needs `overrides: true`; without it, every method
-   * rejects with a `RateLimitConfigError`.
+   * Changes limits at run time, for all processes. Needs `overrides: true`. Without that option, every
+   * method rejects with a `RateLimitConfigError`.
    *
    * @example
    * const until = Date.now() + HOUR;

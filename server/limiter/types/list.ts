@@ -8,12 +8,12 @@ import type { LimitValue } from "./read.js";
 
 /** The options of `list`. */
 export interface ListOptions {
-  /** The limit's config, if the limiter does not know the limit, or another one than it has. */
+  /** The limit's config, if the limiter does not know the limit, or in place of the limit's own config. */
   config?: RateLimitConfig | undefined;
   /**
    * The plan by which the items are shown, of a limit with plans.
-   * @default that of each key, where the limiter's `plan` says it and keys are not hashed; else the
-   * largest one
+   * @default the plan of each key, where the limiter's `plan` function says it and keys are not hashed;
+   * else the largest plan
    */
   plan?: string | undefined;
   /** The `next` of the page before. @default the first page */
@@ -21,9 +21,9 @@ export interface ListOptions {
   /** Items per page: whole, 1 to 1,000. @default 100 */
   count?: number | undefined;
   /**
-   * Only the keys that are limited now: a call for one token would be denied, because the bucket lacks
-   * it or an override blocks the key. A page looks at some 20,000 rows at most. So it may have fewer
-   * items than `count`, or none, and still have a `next`. Blocked keys come first.
+   * Only the keys that are limited now: a call for one token would be denied, because the bucket has no
+   * whole token or an override blocks the key. A page looks at some 20,000 rows at most. So a page may
+   * have fewer items than `count`, or none, and still have a `next`. Blocked keys come first.
    * @default false: all keys that have rows
    */
   denied?: boolean | undefined;
@@ -34,13 +34,13 @@ export interface LimitPage {
   /** One item per key that has rows, in the order of the store. */
   items: LimitItem[];
   /**
-   * The `after` of the next page; `undefined` on the last one. It is printable ASCII, and may be
-   * sent to a browser that may see the items: it says which key was the last one.
+   * The `after` of the next page; `undefined` on the last one. The cursor is printable ASCII. It names
+   * the last key, so send it only to a browser that may see the items.
    */
   next: string | undefined;
 }
 
-/** The bucket of one key, as `list` shows it: that of `getValue`, with its key. */
+/** The bucket of one key, as `list` shows it: the answer of `getValue`, and the key. */
 export interface LimitItem extends LimitValue {
   /** The key of the rows, hashed where there is a `hashKey`; `undefined` for the shared bucket. */
   key: string | undefined;
@@ -48,19 +48,22 @@ export interface LimitItem extends LimitValue {
   now: number;
   /** With `denied`: whole ms until a call for one token would pass; 8e15 for never. */
   retryAfter?: number;
-  /** The plan by which it is shown; absent where it is not known. */
+  /** The plan by which the item is shown; absent where the plan is not known. */
   plan?: string;
-  /** The override of this key that is in force; absent where there is none, as without `overrides`. */
+  /**
+   * The override of this key that is in force; absent where no override is in force, and for a limiter
+   * without `overrides`.
+   */
   override?: RateLimitOverride;
 }
 
 /** `list`. */
 export interface ListMethods<TLimits extends LimitConfigs> {
   /**
-   * A page of the buckets of a limit, for an administrator's view. Every key that has rows from the
-   * first page to the last is there exactly once. Rows that are full are there until they are
-   * pruned. Each round trip is bounded by `timeout`. Rejects with a `RateLimitInputError` for an
-   * `after` that is no `next` of this method.
+   * A page of the buckets of a limit, for an administrator's view. Every key whose rows exist from the
+   * first page to the last is listed exactly once. Full rows are listed until they are pruned. Each round
+   * trip is bounded by `timeout`. Rejects with a `RateLimitInputError` for an `after` that is no `next`
+   * of this method.
    *
    * @example
    * const { items, next } = await limiter.list("sendMessage");

@@ -1,13 +1,13 @@
-/** Who is told of changes and of decisions. */
+/** Listeners of changes and of decisions. */
 import type { ChangeListener } from "../../changes/change-channel.js";
 import type { DecisionListener } from "./limiter-options.js";
 
 /** `onChange` and `onDecision`. */
 export interface ListenMethods {
   /**
-   * Calls `listener` with a digest after each change by this process, and after each change by
-   * another process that the `channel` delivers. Compare it with `changeDigest(name, key)`. Returns
-   * a function that ends that.
+   * Calls `listener` with a digest after each change by this process, and after each change by another
+   * process that the `channel` delivers. Compare the digest with `changeDigest(name, key)`. Returns a
+   * function that ends the calls.
    *
    * @example
    * const stop = limiter.onChange((digest) => console.log("changed", digest));
@@ -15,8 +15,8 @@ export interface ListenMethods {
   onChange(listener: ChangeListener): () => void;
 
   /**
-   * Calls `listener` after each decision of this process, as the option `onDecision` is called. Returns
-   * a function that ends that. Its errors and rejections are ignored.
+   * Calls `listener` after each decision of this process, as the option `onDecision` is called. Returns a
+   * function that ends the calls. The listener's errors and rejections are ignored.
    *
    * @example
    * const stop = limiter.onDecision(({ name, result }) => {

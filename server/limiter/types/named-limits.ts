@@ -5,8 +5,8 @@ import type { LimitConfigs } from "./names.js";
 /**
  * The names that middleware charges, as a list.
  *
- * @param limits of the limiter; `undefined` where it is only known later.
- * @throws RateLimitConfigError for no name, for one twice, and for one that the limiter lacks.
+ * @param limits of the limiter; `undefined` where the limiter is only known later.
+ * @throws RateLimitConfigError for no name, for a name twice, and for a name that the limiter lacks.
  */
 export function chargedNames(
   names: string | readonly string[],
@@ -35,7 +35,7 @@ export function requireLimit(limits: object, name: string, option: string): void
 }
 
 /**
- * The name among these that has slots, if there is one.
+ * The name, among these, of a limit with slots, if there is such a name.
  *
  * @throws RateLimitConfigError for several: two calls could wait for each other's slot.
  */

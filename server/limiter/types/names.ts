@@ -1,4 +1,4 @@
-/** The names of limits, for the compiler: those with tokens, with slots, and those that refill. */
+/** The names of limits, for the compiler: limits with tokens, limits with slots, and limits that refill. */
 import type { ConcurrencyConfig, CreditsConfig, LimitConfig } from "../../../core/limit-config.js";
 import type { PlannedConcurrencyConfig, PlannedConfig } from "./plan-types.js";
 

@@ -4,7 +4,7 @@ import { namesOf } from "./known-options.js";
 import type { LimitConfigs, RefillingName } from "./names.js";
 import type { MaySayPlan } from "./plan-types.js";
 
-/** The options of `observe`: what a provider says about its own limit. */
+/** The options of `observe`: the figures of a provider about its own limit. */
 export interface ObserveOptions extends KeyOptions {
   /**
    * The tokens that the provider says are left. A figure that is missing, negative or not finite changes
@@ -12,11 +12,14 @@ export interface ObserveOptions extends KeyOptions {
    */
   remaining: number | null | undefined;
   /**
-   * After how many ms the provider lets a call pass again: 0 to 31 days. It counts where nothing remains.
+   * After how many ms the provider lets a call pass again: 0 to 31 days. It counts only where nothing
+   * remains.
    * @default none: what is left refills as the limit says
    */
   retryAfter?: number | null | undefined;
-  /** The same as an instant, epoch ms, in place of `retryAfter`. One that is over is no wait. */
+  /**
+   * The same as an instant, epoch ms, in place of `retryAfter`. An instant that has passed means no wait.
+   */
   resetAt?: number | null | undefined;
 }
 
@@ -31,12 +34,13 @@ export interface ObserveResult {
 /** `observe`. */
 export interface ObserveMethods<TLimits extends LimitConfigs> {
   /**
-   * What a provider says about its own limit, such as in the header fields of its answers: lowers the
-   * limit to `remaining` tokens, and never raises it. So all processes share what the provider has
-   * left. Where nothing remains, `retryAfter` makes later calls wait for so long, and never shortens a
-   * longer wait. In a fixed window, they wait until the first window that starts then or later. A
-   * figure that cannot be true changes nothing, and ends nothing: `observed` is false. Rejects with a
-   * `RateLimitConfigError` for credits. With `blockFor`, the wait counts as a closing.
+   * Tells the limit what a provider says about its own limit, such as in the header fields of its
+   * answers. Lowers the bucket to `remaining` tokens, and never raises it. So all processes share the
+   * tokens that the provider has left. Where nothing remains, `retryAfter` makes later calls wait for so
+   * long, and never shortens a longer wait. In a fixed window, later calls wait until the first window
+   * that starts then or later. A figure that cannot be true changes nothing, and ends nothing: `observed`
+   * is false. Rejects with a `RateLimitConfigError` for credits. With `blockFor`, the wait counts as a
+   * closing.
    *
    * @example
    * const response = await fetch("https://api.example.com");

@@ -16,13 +16,14 @@ import type { SettleMethods } from "./settle.js";
 /**
  * The operations on limits, on their own or inside a transaction. Every method rejects with a
  * `RateLimitInputError` for an unknown name and for a key or a count that is not valid, and with a
- * `RateLimitStoreError` when the store fails. Neither consumes tokens, with one exception: a write
- * may have taken effect although its answer was lost.
+ * `RateLimitStoreError` when the store fails. A call that rejects consumes no tokens, with one exception:
+ * a write may have taken effect although its answer was lost.
  *
- * A method takes the limiter's own names, and any name with a `config`. It has one signature for both:
- * of two overloads, editors show the error of each, and the first one is about a missing `config`.
- * `limitAll` has two, because the names of a list depend on a config each. There, the own names come
- * last, because the compiler reports the error of the last overload.
+ * A method takes the limiter's own names, and any name with a `config`. It has one signature for both
+ * cases: of two overloads, editors show both errors, and the first error is about a missing `config`.
+ * `limitAll` has two overloads, because each name of a list depends on a config of its own. There, the
+ * overload of the limiter's own names comes last, because the compiler reports the error of the last
+ * overload.
  */
 export interface RateLimitOperations<
   TLimits extends LimitConfigs,

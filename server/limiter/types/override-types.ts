@@ -1,10 +1,10 @@
 /** Overrides as the users of a limiter see them. */
 import type { RateLimitConfig } from "../../../core/limit-config.js";
 
-/** What counts instead of a limit's config: exactly one of five. */
+/** The rule that counts instead of a limit's config: exactly one of five. */
 export type OverrideRule<TPlan extends string = string> =
   | {
-      /** What this plan has: a trial. Only of a limit with plans. */
+      /** The terms of this plan, such as for a trial. Only for a limit with plans. */
       plan: TPlan;
       config?: undefined;
       times?: undefined;
@@ -12,7 +12,7 @@ export type OverrideRule<TPlan extends string = string> =
       blocked?: undefined;
     }
   | {
-      /** This config. */
+      /** This config counts. */
       config: RateLimitConfig;
       plan?: undefined;
       times?: undefined;
@@ -21,9 +21,9 @@ export type OverrideRule<TPlan extends string = string> =
     }
   | {
       /**
-       * The config that would count without the override, with so many times its rate and its
-       * capacity: finite, above 0. The capacity leaves room for a call of one token. A call whose config
-       * it turns into one that cannot work fails with a `RateLimitConfigError`.
+       * Multiplies the rate and the capacity of the config that would count without the override: finite,
+       * above 0. The capacity keeps room for a call of one token. Where the product is a config that
+       * cannot work, calls fail with a `RateLimitConfigError`.
        */
       times: number;
       plan?: undefined;
@@ -51,8 +51,9 @@ export type OverrideRule<TPlan extends string = string> =
 /** The key of an override. */
 export interface OverrideKeyOptions {
   /**
-   * The key that it is about, as in other calls; it is hashed if there is a `hashKey`. An override of
-   * a key comes before one of all keys, and before a call's own `config`. `undefined` is an error.
+   * The key of the override, as in other calls; the key is hashed if there is a `hashKey`. An override of
+   * a key comes before an override of all keys, and before a call's own `config`. `undefined` is an
+   * error.
    * @default left out: all keys of the limit, and its shared bucket
    */
   key?: string;
@@ -62,7 +63,7 @@ export interface OverrideKeyOptions {
 export type SetOverrideOptions<TPlan extends string = string> = OverrideRule<TPlan> &
   OverrideKeyOptions & {
     /**
-     * When it ends, epoch ms on the limiter's clock: finite, and still to come.
+     * When the override ends, epoch ms on the limiter's clock: finite, and still to come.
      * @default never
      */
     until?: number | undefined;
@@ -72,21 +73,24 @@ export type SetOverrideOptions<TPlan extends string = string> = OverrideRule<TPl
 export type RateLimitOverride<TName extends string = string> = OverrideRule & {
   /** The limit. */
   name: TName;
-  /** The key of its rows, hashed where there is a `hashKey`; `undefined` for all keys of the limit. */
+  /**
+   * The key of the limit's rows, hashed where there is a `hashKey`; `undefined` for all keys of the
+   * limit.
+   */
   key: string | undefined;
-  /** When it ends, epoch ms; `undefined` for never. */
+  /** When the override ends, epoch ms; `undefined` for never. */
   until: number | undefined;
-  /** When it was set, epoch ms. */
+  /** When the override was set, epoch ms. */
   setAt: number;
 };
 
 /**
- * Changes limits at run time, for all processes: bans, exemptions, higher limits. Needs
- * `overrides: true`. Other processes obey within `overridesFor`, and at once where a `channel` tells
- * them. This process obeys before the promise resolves.
+ * Changes limits at run time, for all processes: bans, exemptions, higher limits. Needs `overrides:
+ * true`. Other processes obey within `overridesFor`, and at once where a `channel` tells them of the
+ * change. This process obeys before the promise resolves.
  *
- * The precedence: the override of the key, a call's own `config` (or that of a `config` function), the
- * override of all keys, the limit's own config.
+ * The precedence: the override of the key, a call's own `config` (or the config that a `config` function
+ * returns), the override of all keys, the limit's own config.
  *
  * Every method rejects with a `RateLimitConfigError` for an option that cannot work, with a
  * `RateLimitInputError` for an unknown name and for a key that is not valid, and with a
@@ -94,9 +98,9 @@ export type RateLimitOverride<TName extends string = string> = OverrideRule & {
  */
 export interface RateLimitOverrides<TName extends string = string, TPlan extends string = string> {
   /**
-   * Sets the override of a key, or of all keys. It replaces the one that there was. What was used stays
-   * used: so the key has at once what the new capacity leaves, and when the override ends, what the
-   * limit's own leaves. Of several limits, one after the other; in a transaction, all or none.
+   * Sets the override of a key, or of all keys, in place of the last override. What was used stays used.
+   * For example, 30 tokens of 100 are used, and the override has a capacity of 200: the key has 170
+   * tokens at once. Several limits are set one after the other; in a transaction, all or none.
    *
    * @example
    * const until = Date.now() + 14 * DAY; // a trial of all limits
@@ -105,10 +109,10 @@ export interface RateLimitOverrides<TName extends string = string, TPlan extends
   set(name: TName | readonly TName[], options: SetOverrideOptions<TPlan>): Promise<void>;
   /** The override of exactly this key, or of all keys, as the store has it now. */
   get(name: TName, options?: OverrideKeyOptions): Promise<RateLimitOverride<TName> | undefined>;
-  /** All overrides that are in force, as the store has them now: of one limit, or of all of them. */
+  /** All overrides that are in force, as the store has them now: of one limit, or of all limits. */
   list(name?: TName): Promise<RateLimitOverride<TName>[]>;
   /**
-   * Ends the override of a key, or of all keys. Resolves with whether there was one. Overrides of
+   * Ends the override of a key, or of all keys. Resolves with whether there was an override. Overrides of
    * other keys stay. What was used stays used, as at the end of an `until`.
    */
   clear(name: TName, options?: OverrideKeyOptions): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Plans as the users of a limiter see them: who may how much, by the name of a plan. */
+/** Plans as the users of a limiter see them: rates and capacities, by the name of a plan. */
 import type {
   CalendarWindowConfig,
   ConcurrencyConfig,
@@ -6,7 +6,7 @@ import type {
   TokenBucketConfig,
 } from "../../../core/limit-config.js";
 
-/** What one plan may do: how many tokens come, and how many may be held. */
+/** The terms of one plan: how many tokens come, and how many may be held. */
 export interface PlanRate {
   /** Tokens added per `period` of the limit: finite and above 0. */
   rate: number;
@@ -17,22 +17,22 @@ export interface PlanRate {
 }
 
 /**
- * What a plan may do of a limit of tokens:
+ * The terms of a plan for a limit of tokens:
  *
- * - a number: its `rate`, which is its `capacity`, too.
+ * - a number: the `rate` of the plan, and also its `capacity`.
  * - `"unlimited"`: every call passes, whatever its count, and takes nothing.
  * - `"none"`: every call is denied, whatever its count.
  */
 export type PlanTerms = number | PlanRate | "unlimited" | "none";
 
-/** What the plans may do that a limit is for: one entry for each plan of the limiter. */
+/** The terms of all plans for a limit: one entry for each plan of the limiter. */
 export type PlanEntries = Readonly<Record<string, PlanTerms>>;
 
-/** What a plan has of a limit, and the limit has not by itself. */
+/** The options that each plan of a limit has, and that the limit itself must not have. */
 type OfPlans = "rate" | "capacity" | "maxReserved";
 
 interface ByPlan {
-  /** By the name of a plan: what it may do. Every plan of the limiter is here. */
+  /** The terms by the name of a plan. Every plan of the limiter is here. */
   plans: PlanEntries;
   /** Each plan has its own. */
   rate?: undefined;
@@ -53,13 +53,13 @@ export interface PlannedCalendarWindowConfig extends Omit<CalendarWindowConfig, 
 
 /** Slots whose number depends on the plan of the caller. */
 export interface PlannedConcurrencyConfig extends Omit<ConcurrencyConfig, "slots"> {
-  /** By the name of a plan: how many slots it has, whole, 1 to 1,000. Every plan of the limiter is here. */
+  /** The number of slots by the name of a plan: whole, 1 to 1,000. Every plan of the limiter is here. */
   plans: Readonly<Record<string, number>>;
   /** Each plan has its own. */
   slots?: undefined;
 }
 
-/** The config of a limit that is another one for each plan. */
+/** The config of a limit with plans: each plan makes another config of it. */
 export type PlannedConfig =
   | PlannedTokenBucketConfig
   | PlannedPeriodWindowConfig
@@ -67,8 +67,8 @@ export type PlannedConfig =
   | PlannedConcurrencyConfig;
 
 /**
- * A limit if it has plans, else `never`. By its keys: TypeScript 5 does not find that a config which it
- * has inferred extends `{ plans: object }`.
+ * The config of a limit if it has plans, else `never`. The test is by the keys of the config: TypeScript
+ * 5 does not find that an inferred config extends `{ plans: object }`.
  */
 type Planned<TConfig> = TConfig extends unknown
   ? "plans" extends keyof TConfig
@@ -76,7 +76,7 @@ type Planned<TConfig> = TConfig extends unknown
     : never
   : never;
 
-/** Whether a limit has plans for certain, whichever of the configs it is that its type allows. */
+/** Whether a limit has plans for certain: all configs that its type allows have plans. */
 type IsPlanned<TConfig> = [TConfig] extends [never]
   ? false
   : [Exclude<TConfig, Planned<TConfig>>] extends [never]
@@ -88,7 +88,10 @@ export type PlannedName<TLimits> = {
   [TName in keyof TLimits & string]: IsPlanned<TLimits[TName]> extends true ? TName : never;
 }[keyof TLimits & string];
 
-/** The names of the plans that the limits have. By `infer`, so that messages list them. */
+/**
+ * The names of the plans that the limits have. By `infer`, so that the compiler's messages list the
+ * names.
+ */
 export type PlanName<TLimits> = {
   [TName in keyof TLimits]: PlanOf<TLimits[TName]>;
 }[keyof TLimits] extends infer TPlan extends string
@@ -131,12 +134,12 @@ type NeedsPlan<TConfig, TOwn, TBy extends PlanBy> = undefined extends TOwn
 export type PlanArgs<TConfig, TOwn, TBy extends PlanBy, TOptions> =
   NeedsPlan<TConfig, TOwn, TBy> extends true ? [options: TOptions] : [options?: TOptions];
 
-/** The plan of a call that may leave it out, because its answer does not depend on it. */
+/** The `plan` option of a call whose answer does not depend on the plan, so the call may leave it out. */
 export type MaySayPlan<TLimits> = [PlanName<TLimits>] extends [never]
   ? unknown
   : { plan?: PlanName<TLimits> | undefined };
 
-/** The options of a call for several limits: one plan for those that have plans. */
+/** The options of a call for several limits: one plan, for the limits that have plans. */
 export type PlanOfList<TLimits, TName, TBy extends PlanBy, TOptions> = [
   Extract<TName, PlannedName<TLimits>>,
 ] extends [never]
@@ -149,7 +152,7 @@ export type PlanOfList<TLimits, TName, TBy extends PlanBy, TOptions> = [
 export interface PlanQuestion<TName extends string = string> {
   /** The key of the bucket; `undefined` for the bucket that all callers share. */
   key: string | undefined;
-  /** The limit: one that has plans. */
+  /** The limit, which has plans. */
   name: TName;
 }
 
@@ -158,7 +161,7 @@ export type PlanResolver<TPlan extends string = string, TName extends string = s
   of: PlanQuestion<TName>,
 ) => TPlan | Promise<TPlan>;
 
-/** What a plan may do of a limit, for a page of prices: plain JSON. */
+/** The terms of a plan for a limit, for a page of prices: plain JSON. */
 export type ShownPlan<TConfig, TPlan> = "plans" extends keyof TConfig
   ? TPlan extends keyof TConfig["plans"]
     ? ShownEntry<TConfig, TConfig["plans"][TPlan]>
@@ -179,7 +182,7 @@ type OptionOf<TConfig, TOption extends PropertyKey> = TOption extends keyof TCon
   ? TConfig[TOption]
   : never;
 
-/** What each plan may do of the limits that have plans. */
+/** The terms of each plan for the limits that have plans. */
 export type PlanTable<TLimits> = {
   readonly [TPlan in PlanName<TLimits>]: {
     readonly [TName in PlannedName<TLimits>]: ShownPlan<TLimits[TName], TPlan>;

@@ -1,4 +1,4 @@
-/** What is left of limits, and by which config. */
+/** The tokens that are left of limits, and by which config. */
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { ShownConfig } from "../../../core/config.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
@@ -9,8 +9,8 @@ import type { PlanBy, PlanName, PlannedName } from "./plan-types.js";
 /** The options of `getValue`. */
 export interface ValueOptions extends Omit<KeyOptions, "config"> {
   /**
-   * The limit's config for this call only; see `config` of `limit`. What it may be, the call says: from a
-   * type that is just that of the argument, the compiler would infer nothing.
+   * The limit's config for this call only; see `config` of `limit`. The type of the config is in the
+   * signature of `getValue`: with the type here, the compiler would infer nothing from the argument.
    */
   config?: unknown;
 }
@@ -20,13 +20,13 @@ export type LimitValue = RateLimitState & {
   /** The config by which the tokens are calculated. */
   config: ShownConfig;
   /**
-   * Tokens that are held and not yet settled, of a limit with holds. They are not in `value`. Those whose
-   * hold has lapsed count until a call needs them, or `prune` finds them.
+   * Tokens that are held and not yet settled, of a limit with holds. Held tokens are not in `value`. The
+   * tokens of a lapsed hold count as held until a call needs them, or `prune` finds the hold.
    */
   held?: number;
 };
 
-/** A limit whose state is asked for: one that has plans says which one. */
+/** A limit whose state is asked for: an item of a limit with plans says its plan. */
 export type ShownItemOf<TLimits, TName extends string, TBy extends PlanBy> = TName extends unknown
   ? KeyOptions & { name: TName } & (TName extends PlannedName<TLimits>
         ? PlanOfItem<PlanName<TLimits>, TBy>
@@ -64,8 +64,8 @@ export interface SnapshotMethods<TLimits extends LimitConfigs, TBy extends PlanB
   ): ShownConfig;
 
   /**
-   * The states of several limits in one round trip, for clients to calculate with. `value` and `used`
-   * are those of the row's own instant, `ts`. So what a client predicts is exactly what the server decides.
+   * The states of several limits in one round trip, for clients to calculate with. `value` and `used` are
+   * those of the row's own instant, `ts`. So a client predicts exactly what the server decides.
    *
    * @example
    * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);

@@ -1,4 +1,7 @@
-/** Corrects what a call has taken to what it used: by its result, or by the id that holds it. */
+/**
+ * Corrects the tokens that a call has taken to the tokens that it used: by its result, or by the id of
+ * its hold.
+ */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { HoldEnd } from "../../../core/rows/marker.js";
 import type { KeyOptions } from "./call.js";
@@ -9,8 +12,9 @@ import type { MaySayPlan } from "./plan-types.js";
 /** The result of `settle`. */
 export interface SettleResult {
   /**
-   * Whether the call now costs what it has used. `false`: it costs what it did before, because the use
-   * is not known, or because the call took nothing (`repeated`, or a shadow that would have denied it).
+   * Whether the call now costs what it has used. `false`: the call costs the same as before, because the
+   * use is not known, or because the call took nothing (`repeated`, or a shadow that would have denied
+   * the call).
    */
   settled: boolean;
 }
@@ -27,7 +31,7 @@ export interface HeldBucket<TName extends string = string> extends KeyOptions {
   name: TName;
 }
 
-/** Why there is nothing to end: how the hold has ended before, or that there is none of this id. */
+/** Why there is nothing to end: how the hold has ended before, or that no hold has this id. */
 export type NotHeld = HoldEnd | "unknown";
 
 /**
@@ -35,7 +39,7 @@ export type NotHeld = HoldEnd | "unknown";
  *
  * - `settled: true`: `count` tokens were held until now, and `value` are left in the bucket.
  * - `settled: false`: nothing changed. `reason` says how the hold has ended before. It is `"unknown"` for
- *   an id that was never held, and for one that is forgotten (`onceFor`).
+ *   an id that was never held, and for an id that is forgotten (`onceFor`).
  */
 export type SettledHold =
   { settled: true; count: number; value: number } | { settled: false; reason: NotHeld };
@@ -47,21 +51,21 @@ export type ReleaseResult =
 /** `settle` and `release`. */
 export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends string> {
   /**
-   * Corrects the tokens of a granted call to what it really used: gives the difference back, as
-   * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
-   * as it was estimated. A second call corrects the first one. Calls at the same time take effect
-   * one after the other. In `transaction`, a rollback also undoes what the result remembers, and
-   * nothing comes back of a call that was rolled back itself. Until the commit, calls outside do not
-   * see what was charged inside. In a transaction of your own (`using`), settle a result once, and
+   * Corrects the tokens of a granted call to the tokens that it really used: gives the difference back,
+   * as `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
+   * as it was estimated. A second call corrects the first one. Calls at the same time take effect one
+   * after the other. In `transaction`, a rollback also undoes what the result remembers, and no tokens
+   * come back of a call that was rolled back itself. Until the commit, calls outside do not see the
+   * tokens that were charged inside. In a transaction of your own (`using`), settle a result once, and
    * only a result of that transaction. Rejects with a `RateLimitInputError` for a result of another
    * limiter.
    *
-   * After a `RateLimitStoreError`, a second call charges the difference again, and gives nothing
-   * back again, because the first one may have taken effect. The result of a call that was repeated
+   * After a `RateLimitStoreError`, a second `settle` charges the difference again, and gives nothing back
+   * again, because the first `settle` may have taken effect. The result of a call that was repeated
    * settles nothing, also where the first call holds its tokens.
    *
-   * Of `limitFirst`, what was paid last goes back first. What was used beyond the estimate is charged
-   * to the first of its limits. Each limit gets its part by a decision of its own.
+   * Of `limitFirst`, tokens that were paid last go back first. Use beyond the estimate is charged to the
+   * first of its limits. Each limit gets its part by a decision of its own.
    *
    * @param result the result itself that `limit`, `acquire`, `limitFirst` or an item of `limitAll`
    * got; a copy is not enough.
@@ -78,22 +82,22 @@ export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends str
     actual: number | null | undefined,
   ): Promise<SettleResult>;
   /**
-   * Settles the hold of an id, in whatever process: gives back what was not used, and charges what was
-   * used beyond it, also into debt. Of any number of calls, one settles it; the others change
-   * nothing and say how it has ended. A hold that has lapsed is over: see `then` of `hold`, and `charge`
-   * what was used after it was given back. Where nothing was used, the id is forgotten, as by
-   * `release`. Rejects with a `RateLimitConfigError` for a limit without `holds`. After a failure of the
-   * store, it is tried again for some 10 s.
+   * Settles the hold of an id, in whatever process: gives unused tokens back, and charges tokens that
+   * were used beyond the hold, also into debt. Of any number of calls, one settles the hold; the others
+   * change nothing and say how the hold has ended. A hold that has lapsed is over: see `then` of `hold`.
+   * If its tokens were given back then, `charge` the use. Where nothing was used, the id is forgotten, as
+   * by `release`. Rejects with a `RateLimitConfigError` for a limit without `holds`. After a failure of
+   * the store, `settle` tries again for some 10 s.
    *
-   * A hold is settled whole. Where the call took from several limits, name all that hold: with some
-   * of them, it rejects with a `RateLimitInputError`, and changes nothing.
+   * A hold is settled whole. Where the call took from several limits, name all limits that hold its
+   * tokens: with only some of them, `settle` rejects with a `RateLimitInputError`, and changes nothing.
    *
-   * @param names the limit; of `limitAll` and `limitFirst`, the limits in their order, those with another
-   * key as `{ name, key }`.
-   * @param options the key and the id of the call, and its `config` if it had one.
+   * @param names the limit; of `limitAll` and `limitFirst`, the limits in their order, limits with
+   * another key as `{ name, key }`.
+   * @param options the key and the id of the call, and its `config` if the call had a config.
    * @param actual tokens that were used: finite and at least 0. Of `limitFirst`, of all limits together.
-   * Of `limitAll`, of each of them, or an object of counts by name. Missing or NaN, as a provider may
-   * report it, settles the hold as it was estimated.
+   * Of `limitAll`, of each of the limits, or an object of counts by name. A count that is missing or NaN,
+   * as a provider may report it, settles the hold as it was estimated.
    *
    * @example
    * const hold = { key: userId, once: jobId };

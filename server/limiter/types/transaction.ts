@@ -11,12 +11,12 @@ export interface JoinedOperations<
   TBy extends PlanBy = "call",
 > extends RateLimitOperations<TLimits, TokensName<TLimits>, TBy> {
   /**
-   * Overrides that change with the transaction: with its tokens, and with the application's own rows.
-   * Later calls of the transaction go by them at once, and others from the commit on. After
-   * `transaction`, this process obeys before it resolves, and the others as after any `set`. The limiter
-   * is not told when a transaction of the caller's own (`using`) commits: this process looks for it
-   * for five seconds, and tells the others when it has seen it. After that, each process obeys within
-   * `overridesFor`.
+   * Overrides that change with the transaction: together with its tokens, and with the application's own
+   * rows. Later calls of the transaction go by the change at once, and other calls from the commit on.
+   * With `transaction`, this process obeys before `transaction` resolves, and other processes obey as
+   * after any `set`. The limiter is not told when a transaction of the caller's own (`using`) commits:
+   * this process looks for the commit for five seconds, and tells the other processes when it has seen
+   * the commit. After the five seconds, each process obeys within `overridesFor`.
    */
   readonly overrides: RateLimitOverrides<keyof TLimits & string, PlanName<TLimits>>;
 }
@@ -46,8 +46,9 @@ export interface TransactionMethods<
   ): Promise<TResult>;
 
   /**
-   * The operations inside a transaction that the caller has opened and owns. They hold the rows
-   * they touch until it ends. A conflict aborts it, and only its owner can try again.
+   * The operations inside a transaction that the caller has opened and owns. The operations hold the rows
+   * that they touch until the transaction ends. A conflict aborts the transaction, and only its owner can
+   * try again.
    *
    * @example
    * await prisma.$transaction(async (tx) => {

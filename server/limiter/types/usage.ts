@@ -24,7 +24,7 @@ export interface UsageOptions extends KeyOptions {
   key?: string;
   /** An instant of the first span, epoch ms. */
   from: number;
-  /** The end, epoch ms, above `from`. The last span is that of the ms before it. */
+  /** The end, epoch ms, above `from`. The last span is the span that has the ms before `to`. */
   to: number;
   /**
    * The length of an item, ms: a multiple of the limit's `usage.every`. Items are counted from the
@@ -34,7 +34,7 @@ export interface UsageOptions extends KeyOptions {
   every?: number | undefined;
 }
 
-/** What was counted in one span, or in several that follow each other. */
+/** The usage of one span, or of several spans that follow each other. */
 export interface UsageItem extends Usage {
   /** The start of the first span, epoch ms. */
   start: number;
@@ -44,7 +44,7 @@ export interface UsageItem extends Usage {
 
 /** The result of `usage`. */
 export interface UsageReport {
-  /** In order, without gaps: also those in which nothing was counted. */
+  /** In order, without gaps: also items in which nothing was counted. */
   items: UsageItem[];
   /** The sum of all items. */
   total: Usage;
@@ -55,11 +55,11 @@ export type { Usage } from "../../../core/usage.js";
 /** `usage` and `flushUsage`. */
 export interface UsageMethods<TLimits extends LimitConfigs> {
   /**
-   * Who used how much of a limit with `usage`: calls granted and denied, tokens taken and given back,
-   * of a key or of all keys together, from the span of `from` to that of the ms before `to`. What this
-   * process has counted is written first. What others have counted is there at most `flushUsage` later.
-   * Reads some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a limit without
-   * `usage`, and for more than 10,000 spans.
+   * The usage of a limit with `usage`: calls granted and denied, tokens taken and given back, of a key or
+   * of all keys together, from the span of `from` to the span of the ms before `to`. Usage that this
+   * process has counted is written first. Usage that other processes have counted is there at most
+   * `flushUsage` later. Reads some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a
+   * limit without `usage`, and for more than 10,000 spans.
    *
    * @example
    * const from = Date.now() - 30 * DAY;
@@ -71,10 +71,10 @@ export interface UsageMethods<TLimits extends LimitConfigs> {
   ): Promise<UsageReport>;
 
   /**
-   * Writes the usage that this process has counted. Call it before a process ends by a signal: one that
-   * has nothing left to do does it by itself. Rejects with a `RateLimitStoreError` if the store fails.
-   * What was not written is kept, and written with the next flush. What was written without an answer
-   * counts twice then.
+   * Writes the usage that this process has counted. Call `flushUsage` before a process ends by a signal.
+   * A process that ends because it has nothing left to do flushes by itself. Rejects with a
+   * `RateLimitStoreError` if the store fails. Usage that was not written is kept, and written with the
+   * next flush. Usage that was written, but whose answer was lost, then counts twice.
    *
    * @example
    * process.once("SIGTERM", async () => {
