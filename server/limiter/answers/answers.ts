@@ -1,7 +1,7 @@
 /**
- * Who answers a call. Each link answers it, or asks the next one; the last one is the store. The chains
- * are put together once, in the order in which they ask. What a limiter or a limit does not use is no
- * link of its chain.
+ * The chains of links that answer calls. Each link answers a call, or asks the next link; the last link
+ * is the store. The chains are put together once, in the order in which the links ask. A link that a
+ * limiter or a limit does not use is not in its chain.
  */
 import type { OutageLog } from "../../report/logger.js";
 import type { RateLimitStore, RowId } from "../../store/store.js";
@@ -18,15 +18,15 @@ export interface AnswersParts extends Omit<BlockParts, "leases" | "ask"> {
   readonly store: RateLimitStore;
   readonly hasFixed: boolean;
   readonly denials: RememberedDenials;
-  /** Absent where no call can wait for what another request has sent. */
+  /** Absent where no call can wait for a take that another request has sent. */
   readonly leases: BlockParts["leases"] | undefined;
-  /** Is told of rows that a decision may have written. */
+  /** Called for each row that a decision may have written. */
   changed(row: RowId): void;
 }
 
 /**
  * A call of `limit` asks, in this order: a block of this process, a remembered denial, an override that
- * answers every call, and in time the store. Other operations begin with the override.
+ * answers every call, and the store, within the deadline. Other operations begin with the override.
  */
 export function limiterAnswers(parts: AnswersParts): Answers {
   const { store, deadline, denials, leases, hasFixed, clock } = parts;
@@ -49,9 +49,9 @@ export function limiterAnswers(parts: AnswersParts): Answers {
 }
 
 /**
- * Inside a transaction, a call asks an override that answers every call, and then the store. The owner
- * of the transaction bounds its time, and a failure has ended it. Its rows are not committed yet, so
- * neither blocks nor remembered denials count.
+ * Inside a transaction, a call asks an override that answers every call, and then the store. The owner of
+ * the transaction bounds its time. A failure ends the transaction, so no limit is open. The rows of the
+ * transaction are not committed yet, so neither blocks nor remembered denials count.
  */
 export function joinedAnswers(
   store: Pick<RateLimitStore, "apply">,

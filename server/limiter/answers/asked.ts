@@ -1,4 +1,4 @@
-/** What passes along a chain of links, see `answers.ts`. */
+/** The calls that pass along a chain of links, see `answers.ts`. */
 import type { Row } from "../../../core/rows/row.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Block } from "../../leases/block.js";
@@ -9,41 +9,41 @@ import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /** One decision on its way to its answer. Exactly one of `done` and `failed` is called, once. */
 export interface Asked<TResult = unknown, TDecision = Decision<TResult>> {
-  /** Makes the decision when the rows are asked first. Every later call returns the same one. */
+  /** Makes the decision at its first call. Every later call returns the same decision. */
   toDecision(): TDecision;
   done(result: TResult): void;
   failed(error: unknown): void;
 }
 
-/** A call of `limit`. A link that answers it never makes its decision. */
+/** A call of `limit`. A link that answers the call never makes its decision. */
 export interface LimitCall extends Asked<RateLimitResult, NotingDecision> {
   readonly request: LimitRequest;
   /**
-   * Instead of `done`: no row was asked.
+   * Called instead of `done` where no row was asked.
    *
    * @param now epoch ms.
-   * @param block which gave the tokens.
+   * @param block the block that gave the tokens.
    */
   answer(result: RateLimitResult, now: number, block?: Block): void;
 }
 
 interface NotingDecision extends Decision<RateLimitResult> {
-  /** What a denial has left in its rows. */
+  /** The states that a denial has left in its rows. */
   readonly left?: readonly (Row | null)[];
   /** When the last decision was made, epoch ms. */
   readonly now?: number;
-  /** After a denial: the limit, where it has open holds. */
+  /** After a denial: the limits that have open holds. */
   readonly holding?: readonly HoldingLimit[] | undefined;
 }
 
 export type Ask<TCall = Asked> = (call: TCall) => void;
-/** Several decisions, which are independent of each other, in one trip. */
+/** Asks several decisions, which are independent of each other, in one trip. */
 export type Apply = <TResult>(decisions: readonly Decision<TResult>[]) => Promise<TResult[]>;
 
 /** The chains of a limiter, or of a transaction. */
 export interface Answers {
   readonly apply: Apply;
-  /** For one decision, by callbacks: it saves a promise and a list per call. */
+  /** Asks one decision, by callbacks, which saves a promise and a list per call. */
   readonly ask: Ask;
   /** For calls of `limit`, by what their limit uses. */
   readonly limit: Readonly<Record<ResolvedLimit["via"], Ask<LimitCall>>>;

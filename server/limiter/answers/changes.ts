@@ -1,6 +1,6 @@
 /**
- * Tells of the rows that decisions may have written, before their caller gets the answer. Also if they
- * fail, because the answer alone may have been lost.
+ * Tells of the rows that decisions may have written, before their caller gets the answer. Tells of failed
+ * decisions, too, because only their answer may have been lost.
  */
 import type { RowId } from "../../store/store.js";
 import type { Apply } from "./asked.js";

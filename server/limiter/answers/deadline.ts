@@ -13,7 +13,7 @@ import type { Apply, Ask, Asked } from "./asked.js";
 export class Waiting<TDecision = unknown, TResult = never> implements Call {
   expired = false;
   /**
-   * Its neighbours in the list of waiting calls. Measured and rejected: a `Set` of them, which
+   * The neighbours in the list of waiting calls. Measured and rejected: a `Set` of waiting calls, which
    * rebuilds its tables again and again (less than half of the throughput).
    */
   before: Waiting | undefined;
@@ -52,7 +52,7 @@ export class Deadline {
   private oldest: Waiting | undefined;
   private newest: Waiting | undefined;
   private timer: Timer | undefined;
-  /** When the call expires that the timer was started for, by the monotonic clock. */
+  /** The `expiresAt` of the call that the timer was started for. */
   private armedFor = NaN;
   /** Whether the timer keeps the process alive. */
   private isKept = false;
@@ -89,9 +89,9 @@ export class Deadline {
     else before.after = after;
     if (after === undefined) this.newest = before;
     else after.before = before;
-    // Unlinked, or a call that is done but not yet collected would keep all later ones alive.
+    // Unlink it, or a call that is done but not yet collected would keep all later calls in memory.
     waiting.before = waiting.after = undefined;
-    // The timer stays for the next call, which is cheaper than one per call.
+    // Keep the timer for the next call: that is cheaper than a timer per call.
     if (this.isKept && this.oldest === undefined) this.keep(false);
     return true;
   }
@@ -117,7 +117,8 @@ export class Deadline {
     const { expiresAt } = this.oldest;
     const left = expiresAt - performance.now();
     this.armedFor = expiresAt;
-    // The timer may have waited once more for a call before this one. Then this one is late, too.
+    // The timer may have waited longer for an earlier call, because the process was busy. This call is
+    // then late, too, and gets as much time again as it is late.
     this.timer = startTimer(() => this.expire(), left > 0 ? left : Math.min(-left, this.timeout));
     this.keep(!tellsBeforeExit);
     mayWait(this);
@@ -136,7 +137,7 @@ export class Deadline {
   }
 }
 
-/** Where each request owns its timers: a timer per call. */
+/** A timer per call, for hosts where each request owns its timers. */
 class DeadlinePerCall extends Deadline {
   override wait<TDecision, TResult>(call: Asked<TResult, TDecision>): Waiting<TDecision, TResult> {
     return new SingleDeadline(this.timeout, this.late, this.outage).wait(call);

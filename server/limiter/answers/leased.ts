@@ -1,7 +1,7 @@
 /**
- * For a limit with a `lease`: a call is served from a block of this process, or waits for one that is
- * under way, or asks for one. It asks the next link where a block is not worth it. It then has the full
- * capacity, as without a lease.
+ * For a limit with a `lease`: a call is served from a block of this process, waits for a block that is
+ * under way, or asks for a block. Where a block is not worth it, the call asks the next link, and has the
+ * full capacity, as without a lease.
  */
 import type { Bucket } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
@@ -21,9 +21,9 @@ export interface BlockParts {
   readonly leases: Leases<WaitingCall>;
   readonly deadline: Deadline;
   readonly clock: () => number;
-  /** For the take of a block. */
+  /** Asks for the take of a block. */
   readonly ask: Ask;
-  /** A block was taken from the row of a limit. */
+  /** Called after a block was taken from the row of a limit. */
   blockTaken(limit: ResolvedLimit): void;
 }
 
@@ -33,7 +33,7 @@ interface Sent {
   at: Instant;
   /** See `Lease`. */
   stops: number;
-  /** How many of the waiting calls it takes tokens for. */
+  /** How many of the waiting calls the take has tokens for. */
   calls: number;
 }
 
@@ -58,8 +58,8 @@ export function canServe(request: LimitRequest): request is LimitRequest & { lim
 }
 
 /**
- * A call that waits for a block that another call has asked for. It may ask the row after the block.
- * Its time begins with its wait, and not with that.
+ * A call that waits for a block. After the block, the call may have to ask the row. Its timeout begins
+ * with the wait for the block, and not with the question to the row.
  */
 export class WaitingCall implements LimitCall {
   readonly request: LimitRequest;
@@ -125,7 +125,7 @@ class Blocks {
 
   private takeBlock(lease: OwnLease, limit: Leased, calls: WaitingCall[]): void {
     lease.waiting = calls;
-    // Later in this tick, because calls that are made together share the take.
+    // Send later in this tick, so that calls that are made together share the take.
     queueMicrotask(() => this.send(lease, limit, calls));
   }
 
@@ -160,7 +160,7 @@ class Blocks {
     if (lease.stops !== sent.stops) block.stop();
     if (block.isLiving()) lease.add(block);
     this.parts.blockTaken(limit);
-    // Also if the block is over by now: the row has granted these.
+    // Grant these calls even if the block is over by now: the row has granted their tokens.
     for (const call of waited) this.grant(call, block);
     for (const call of calls.slice(sent.calls)) if (!call.expired) this.serve(lease, limit, call);
   }
@@ -169,7 +169,7 @@ class Blocks {
     for (const call of endWait(lease)) if (!call.expired) this.askRow(lease, call);
   }
 
-  /** Asks the row, and learns how much it holds. */
+  /** Asks the row, and learns how many tokens the row holds. */
   private askRow(lease: OwnLease, call: LimitCall): void {
     const { request } = call;
     this.next({

@@ -1,7 +1,7 @@
 /**
- * The answer of an override, or of a plan, that exempts or blocks a caller. The rows of such a limit
- * are fixed: they are not in the store, hold what it says, and are never written. So every operation
- * works on them as on others, without a trip.
+ * The answer of an override, or of a plan, that exempts or blocks a caller. The rows of such a limit are
+ * fixed: they are not in the store, have the state that the override or the plan says, and are never
+ * written. So every operation works on fixed rows as on other rows, without a trip.
  */
 import type { Decision, Outcome } from "../../store/store.js";
 import { type FixedRow, isFixed } from "../limits/overrides/fixed-row.js";

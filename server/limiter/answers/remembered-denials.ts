@@ -1,9 +1,9 @@
 /**
- * The denials that this process answers from memory (`rememberDenials`). It remembers the states
- * that a denial was decided on, and decides later calls on them again. Calls only take tokens, so
- * what these states deny, the rows deny as well. The exceptions are tokens that come back, a `reset`
- * and another config of the row: this process forgets the denial then, and another process makes it
- * too strict until it has expired.
+ * The denials that this process answers from memory (`rememberDenials`). The process remembers the states
+ * of the rows at a denial, and decides later calls by these states again. Calls only take tokens, so a
+ * call that these states deny, the rows deny as well. The exceptions are tokens that come back, a `reset`
+ * and another config of the row. Where this process makes such a change, it forgets the denial. Where
+ * another process makes the change, the denial is too strict until it expires.
  */
 import { isClosed } from "../../../core/rows/bucket.js";
 import type { Row } from "../../../core/rows/row.js";
@@ -23,24 +23,24 @@ import type { Ask, Asked, LimitCall } from "./asked.js";
 /** The most denials that are remembered; some 800 bytes each. */
 export const MAX_REMEMBERED = 20_000;
 
-/** How often a process that listens to a channel looks whether it still has to, ms. */
+/** How often a process that listens to a channel looks whether it still has to listen, ms. */
 const SWEEP = 60_000;
 
-/** A denial, and what it was decided on. */
+/** A denial, and the states that it has left. */
 interface Denial {
   readonly request: LimitRequest;
   readonly rows: readonly RowId[];
-  /** After the denial: with `blockFor`, it may have closed the bucket. */
+  /** The states after the denial: with `blockFor`, the denial may have closed the bucket. */
   readonly states: readonly (Row | null)[];
   /** When the denied call was sent, by the monotonic clock, ms. The denial came after that. */
   readonly since: number;
 }
 
-/** A bucket with a denial, or with calls on their way that may become one. */
+/** A bucket with a denial, or with calls on their way that may be denied. */
 interface AskedBucket {
   readonly id: string;
   readonly digest: string | undefined;
-  /** Of the denial and of the calls on their way. */
+  /** The config of the denial and of the calls on their way. */
   config: ResolvedLimit["config"];
   asking: number;
   /** How often the bucket may have got tokens meanwhile. */
@@ -54,7 +54,7 @@ export function fromMemory(
 ): (next: Ask) => Ask<LimitCall> {
   return (next) => (call) => {
     const { request } = call;
-    // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
+    // Only `acquire` has a `maxWait`. It reserves and waits, and is denied because of the wait.
     if (request.maxWait !== undefined) return next(call);
     const now = clock();
     const known = denials.answer(request, now);
@@ -64,17 +64,17 @@ export function fromMemory(
 }
 
 export class RememberedDenials {
-  /** Whether any call was ever sent whose denial is to be remembered. */
+  /** Whether a call was ever sent whose denial would be remembered. */
   isInUse = false;
   private readonly buckets = new Map<string, AskedBucket>();
   private readonly byDigest = new Map<string, AskedBucket>();
-  /** Those with a denial, in the order in which the denials came. */
+  /** The buckets with a denial, in the order in which the denials came. */
   private readonly denied = new Set<AskedBucket>();
   private unsubscribe: (() => void) | undefined;
 
   constructor(private readonly channel: Pick<ChangeChannel, "subscribe"> | undefined) {}
 
-  /** The denial of this call, if it is known. */
+  /** The remembered answer to this call; `undefined` if the store has to decide. */
   answer(request: LimitRequest, now: number): (RateLimitResult & { ok: false }) | undefined {
     if (this.denied.size === 0) return undefined;
     const bucket = this.buckets.get(idOf(request.limit.rows[0]));
@@ -84,7 +84,7 @@ export class RememberedDenials {
     if (!sameConfig(limit.config, request.limit.config)) return undefined;
     const isCovered = request.count >= count && (reserve || !request.reserve);
     if (!isCovered) return undefined;
-    // After a block, the next denial may close the bucket again, so the store has to decide on it.
+    // When a closing is over, the next denial may close the bucket again, so the store has to decide.
     const { blockFor } = limit.part;
     const isOpen = blockFor !== undefined && !isClosed(denial.states[0], now);
     const rememberFor = Math.min(limit.rememberFor, request.limit.rememberFor);
@@ -92,7 +92,7 @@ export class RememberedDenials {
       const claim = new TokenClaim(request, denial.rows);
       const result = claim.attempt(new Draft(denial.rows, denial.states), now);
       if (!result.ok) {
-        // Twice as fast as a spread, whose object V8 keeps as a table.
+        // Twice as fast as a spread: V8 keeps the object of a spread as a table.
         const { retryAfter, value } = result;
         return { ok: false, retryAfter, value, remembered: true };
       }
@@ -101,7 +101,7 @@ export class RememberedDenials {
     return undefined;
   }
 
-  /** The call, whose denial is then remembered. */
+  /** Wraps the call, so that its denial is remembered. */
   noting(call: LimitCall): Asked<RateLimitResult> {
     const { request } = call;
     const decision = call.toDecision();
@@ -135,11 +135,12 @@ export class RememberedDenials {
     const bucket = this.buckets.get(idOf(rows[0]));
     if (bucket === undefined) return;
     if (!sameConfig(bucket.config, config)) this.change(bucket);
-    // Calls are denied as before, but for longer than was told. So a denial on its way is right, too.
+    // A grant leaves fewer tokens: later calls are denied as before, but have to wait longer than
+    // remembered. A denial that is on its way is right, too.
     else if (ok) this.forget(bucket);
   }
 
-  /** This process may have given tokens to a row, whether or not its answer has come. */
+  /** This process may have given tokens to a row, whether or not the answer has come. */
   changed(row: RowId): void {
     if (this.buckets.size === 0) return;
     const bucket = this.buckets.get(idOf(row));
@@ -157,7 +158,7 @@ export class RememberedDenials {
       this.buckets.set(id, bucket);
       if (digest !== undefined) this.byDigest.set(digest, bucket);
     }
-    // First, or a bucket without a denial would be dropped.
+    // Count the call first, or `change` would drop a bucket without a denial.
     bucket.asking++;
     if (!sameConfig(bucket.config, config)) this.change(bucket);
     bucket.config = config;
@@ -167,12 +168,15 @@ export class RememberedDenials {
   /** The call has been answered, or has failed. */
   private end(bucket: AskedBucket, { config }: ResolvedLimit): void {
     bucket.asking--;
-    // Under another config, the row may hold more than calls with that of the bucket expect.
+    // Under another config, the row may hold more than calls with the bucket's config expect.
     if (!sameConfig(bucket.config, config)) this.change(bucket);
     this.dropIfIdle(bucket);
   }
 
-  /** A denial that was decided before this, and is answered after it, is not remembered. */
+  /**
+   * Forgets the denial. A denial that was decided before this change, and is answered after it, is not
+   * remembered.
+   */
   private change(bucket: AskedBucket): void {
     bucket.changes++;
     this.forget(bucket);
@@ -232,7 +236,7 @@ export class RememberedDenials {
       this.unsubscribe?.();
       this.unsubscribe = undefined;
     };
-    // It does not keep the process alive.
+    // The timer does not keep the process alive.
     startTimer(sweep, SWEEP).unref();
   }
 }
@@ -242,7 +246,7 @@ function monotonic(): number {
   return performance.now();
 }
 
-/** One for all shards: a call on two of them is a decision about the whole limit. */
+/** One id for all shards: a call on two shards is a decision about the whole limit. */
 function idOf({ name, key }: RowId): string {
   return bucketId(name, key);
 }

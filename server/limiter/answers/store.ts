@@ -27,7 +27,7 @@ export function oneByList(apply: Apply): Ask {
   };
 }
 
-/** For the store of a transaction, whose owner bounds its time: tells of its failures alone. */
+/** For the store of a transaction, whose owner bounds its time. Only reports failures. */
 export function reporting(outage: OutageLog): (store: Pick<RateLimitStore, "apply">) => Apply {
   return (store) => async (decisions) => {
     try {
@@ -41,7 +41,7 @@ export function reporting(outage: OutageLog): (store: Pick<RateLimitStore, "appl
   };
 }
 
-/** Not the errors of the application, and not conflicts, which the owner retries. */
+/** Reports neither errors of the application, nor conflicts, which the owner retries. */
 export function reportStoreError(outage: OutageLog, error: unknown): void {
   const { name } = (error ?? {}) as { name?: unknown };
   if (name === "RateLimitStoreError") outage.failed(error);

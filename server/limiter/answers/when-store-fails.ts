@@ -8,10 +8,13 @@ export function whenStoreFails(clock: () => number): Answers["opened"] {
       : undefined;
 }
 
-/** In a transaction, which the failure has ended. */
+/** In a transaction: the failure has ended it, so no call is let through. */
 export const neverOpened: Answers["opened"] = () => undefined;
 
-/** Not a store that is only busy: callers can keep it so, for example by a slow transaction on their own row. */
+/**
+ * A store that is only busy is no outage: callers can keep a store busy, for example by a slow
+ * transaction on their own row.
+ */
 export function isOutage(error: unknown): boolean {
   const { name, isOutage: flag } = Object(error) as { name?: unknown; isOutage?: unknown };
   return name === "RateLimitStoreError" && flag !== false;

@@ -8,7 +8,7 @@ import type { ResolvedLimit } from "./resolved-limit.js";
 /** A denial whose config is not shown yet. */
 export type Denied = Omit<RateLimitDenial, "config"> & { config: Bucket };
 
-/** @param message the application's own, if it has one. */
+/** @param message the application's own text, if there is one. */
 export function denialError(
   message: DenialMessage | undefined,
   { limit: { name, config } }: { limit: Pick<ResolvedLimit, "name" | "config"> },

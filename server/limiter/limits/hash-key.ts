@@ -4,9 +4,9 @@ import { problemOf, validateKey } from "../../../core/validate-key.js";
 
 /**
  * @param hashKey see `RateLimiterOptions.hashKey`.
- * @returns a function from a caller's key to that of its rows. `undefined`, the shared bucket, stays
- * as it is. It throws a `RateLimitInputError` for a key that is not valid, and a
- * `RateLimitConfigError` if `hashKey` returns one or throws.
+ * @returns a function from a caller's key to the key of its rows. `undefined`, the shared bucket, stays
+ * as it is. The function throws a `RateLimitInputError` for a key that is not valid, and a
+ * `RateLimitConfigError` if `hashKey` throws or returns a key that is not valid.
  * @throws RateLimitConfigError when `hashKey` is not a function.
  */
 export function createStoredKey(
@@ -31,7 +31,7 @@ export function createStoredKey(
   };
 }
 
-/** Without the key and its hash, which are meant to stay out of logs. */
+/** The error has neither the key nor its hash, because both have to stay out of logs. */
 function invalid(hashKey: unknown, problem: string, reason: ErrorOptions = {}): Error {
   const message = `hashKey must return a valid key: it must ${problem}`;
   const error = new RateLimitConfigError("hashKey", hashKey, { message });

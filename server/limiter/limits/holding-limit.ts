@@ -1,4 +1,4 @@
-/** What a denial says of the holds of its limits. */
+/** The open holds that a denial has seen. */
 import type { Row } from "../../../core/rows/row.js";
 import type { ResolvedLimit } from "./resolved-limit.js";
 

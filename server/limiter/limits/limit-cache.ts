@@ -7,7 +7,7 @@ export class LimitCache<TLimit> {
     return this.#byName.get(name)?.get(key);
   }
 
-  /** @param bytes what the limit may come to hold in the heap, about. */
+  /** @param bytes about how much the limit may come to hold in the heap. */
   set(name: string, key: string | undefined, limit: TLimit, bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > MAX_BYTES) {
@@ -20,5 +20,5 @@ export class LimitCache<TLimit> {
   }
 }
 
-/** The most of all names together: 10,000 limits without shards. */
+/** The most bytes of all names together: 10,000 limits without shards. */
 const MAX_BYTES = 16e6;

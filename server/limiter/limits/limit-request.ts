@@ -10,7 +10,7 @@ export interface LimitRequest {
   limit: ResolvedLimit;
   count: number;
   reserve: boolean;
-  /** The longest that a reservation may have to wait, ms; a longer one is denied. */
+  /** The longest that a reservation may have to wait, ms; a longer wait is a denial. */
   maxWait: number | undefined;
 }
 

@@ -7,15 +7,17 @@ import { blocked, unlimited } from "./overrides/answered-limit.js";
 import type { PlanEntry, PlanTable } from "./plans/plan-table.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "./resolved-limit.js";
 
-/** What a resolved limit holds in the heap, bytes: with a long key, and for each shard in `seen`. */
+/**
+ * The heap that a resolved limit takes, bytes: with a long key, and beside that for each shard in `seen`.
+ */
 const BYTES = 1600;
 const BYTES_PER_SHARD = 50;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
  * @param rememberDenials of limits that do not set it, ms.
- * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
- * or a key that is not valid, and a `RateLimitConfigError` for such a config.
+ * @returns a function that resolves a name and a key. The function throws a `RateLimitInputError` for a
+ * name or a key that is not valid, and a `RateLimitConfigError` for a config that is not valid.
  */
 export function createLimitResolver(
   configs: ReadonlyMap<string, Bucket>,
@@ -47,7 +49,7 @@ export function createLimitResolver(
       plan === undefined
         ? resolveLimit(name, key, stored, own, rememberDenials)
         : ofPlan(name, key, stored, own, rememberDenials, plan, plans.entry(name, plan));
-    // Callers can read this object, and later calls with the same key rely on it.
+    // Frozen, because callers can read this object, and later calls with the same key rely on it.
     Object.freeze(limit.config);
     const { shards = 1 } = limit.config;
     cache.set(id, key, limit, BYTES + (shards > 1 ? shards * BYTES_PER_SHARD : 0));
@@ -77,7 +79,7 @@ function planAndConfig(name: string, plan: string): RateLimitConfigError {
   return new RateLimitConfigError("plan", plan, { message });
 }
 
-/** For `{ key: user?.id }`: every visitor without a user would share one bucket. */
+/** The error of `{ key: user?.id }` without a user: every visitor without a user would share one bucket. */
 export function missingKey(shared: "bucket" | "slots"): RateLimitInputError {
   const message =
     `key must not be undefined: leave it out for the ${shared} that all callers share, ` +

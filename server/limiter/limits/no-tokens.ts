@@ -1,4 +1,4 @@
-/** The error of a limit of slots in place of one of tokens. */
+/** The error of a limit of slots in place of a limit of tokens. */
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
 
 /** The error of a call that wants tokens of a limit of slots. */

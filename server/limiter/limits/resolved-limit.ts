@@ -1,4 +1,4 @@
-/** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
+/** Resolves a limit's name, and perhaps a key, to a config and rows. */
 import type { Row } from "../../../core/rows/row.js";
 import { floorOf, type Bucket, shardConfig } from "../../../core/config.js";
 import { mostHeld } from "../../../core/count.js";
@@ -19,27 +19,27 @@ import { mayBePlain } from "../../store/plain-path.js";
 import { noTokens } from "./no-tokens.js";
 import { rowId, type RowId } from "../../store/store.js";
 
-/** The answer to every call of a limit that an override has exempted or blocked. */
+/** The answer to every call of a limit that an override or a plan exempts or blocks. */
 export interface OverriddenAnswer {
   readonly kind: "unlimited" | "blocked";
-  /** When it ends, epoch ms; `undefined` for never. */
+  /** When the override ends, epoch ms; `undefined` for never. */
   readonly until: number | undefined;
-  /** The limit without it. */
+  /** The limit without the override. */
   readonly beneath: ResolvedLimit;
 }
 
 /** One limit for one key, resolved and checked. */
 export interface ResolvedLimit {
   readonly name: string;
-  /** As the caller gave it. The rows may have another one; see `hashKey`. */
+  /** The key as the caller gave it. The rows may have another key; see `hashKey`. */
   readonly key: string | undefined;
-  /** With `start` filled in, or with its calendar: see `shownConfig` for what is shown. */
+  /** The config with `start` filled in, or with its calendar. Users see it as `shownConfig` returns it. */
   readonly config: Bucket;
   /** One shard's part of the config; the config itself without shards. */
   readonly part: Bucket;
-  /** The most tokens that the rows of one call can hold. Any limit can grant so many. */
+  /** The most tokens that the rows of one call can hold. The limit can grant any count up to `most`. */
   readonly most: number;
-  /** The least that a call without `reserve` may leave in a row. */
+  /** The least tokens that a call without `reserve` may leave in a row. */
   readonly floor: number;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
   readonly isPlain: boolean;
@@ -49,36 +49,36 @@ export interface ResolvedLimit {
   readonly rememberFor: number;
   /** How long ids of calls with `once` are remembered, ms; `undefined` for the limiter's default. */
   readonly onceFor: number | undefined;
-  /** How its usage is counted; `undefined` for not at all. */
+  /** How the limit's usage is counted; `undefined` for not at all. */
   readonly usage: UsageTerms | undefined;
-  /** Its row, and the one that counts its closings. `undefined` where `blockFor` is no list. */
+  /** The limit's row, and the row that counts its closings. `undefined` where `blockFor` is no list. */
   readonly counted: readonly [RowId, RowId] | undefined;
-  /** Its row, and the one that adds up its holds. `undefined` where it has none. */
+  /** The limit's row, and the row that adds up its holds. `undefined` for a limit without holds. */
   readonly holdRows: readonly [RowId, RowId] | undefined;
-  /** The row that counts its holds. `undefined` where it has none. */
+  /** The row that counts the limit's holds. `undefined` for a limit without holds. */
   readonly holdCount: RowId | undefined;
-  /** What every call is answered with; `undefined` where the rows decide. */
+  /** The answer to every call; `undefined` where the rows decide. */
   readonly answer: OverriddenAnswer | undefined;
-  /** The override by which it was resolved. */
+  /** The override by which the limit was resolved. */
   readonly override: RateLimitOverride | undefined;
-  /** The plan by which it was resolved. */
+  /** The plan by which the limit was resolved. */
   readonly plan: string | undefined;
-  /** Who may answer its calls of `limit` before its row does; see `limiterAnswers`. */
+  /** The links that may answer a call of `limit` before the row does; see `limiterAnswers`. */
   readonly via: "row" | "memory" | "block" | "block, memory";
-  /** By which terms this process takes tokens in blocks; `undefined` for never. */
+  /** The terms by which this process takes tokens in blocks; `undefined` for a limit without a lease. */
   readonly lease: LeaseTerms | undefined;
   /**
-   * The last known state of each shard, by index. It only decides which of two shards is tried
+   * The last known state of each shard, by index. The state only decides which of two shards is tried
    * first, so it may be old.
    */
   readonly seen: (Row | undefined)[];
-  /** The first of its rows, which is the only one without shards. */
+  /** The first of the limit's rows. Without shards, it is the only row. */
   readonly rows: readonly [RowId];
 }
 
 /**
- * The config of a call as a bucket. A missing row is a full bucket, or a balance of 0. So a limit is
- * credits for all calls or for none.
+ * The config of a call as a bucket. A limit is credits for all calls or for none: a missing row is a
+ * balance of 0 for credits, and a full bucket for other kinds.
  *
  * @throws RateLimitConfigError for credits in place of another limit, and the reverse.
  */
@@ -97,13 +97,13 @@ function bucketLike(
   throw new RateLimitConfigError("config.kind", inline.kind, { message });
 }
 
-/** The policies of the limit, for a call's own config that does not set them. */
+/** A call's own config, with the policies of the limit that the config does not set itself. */
 function withPolicies(inline: Bucket, named?: Bucket): Bucket {
   if (named === undefined) return inline;
   return { ...inline, ...policiesOf(named), ...policiesOf(inline) };
 }
 
-/** Those of the options that are about calls, and not about tokens, that are set. */
+/** The policies that a config sets: options about calls, and not about tokens. */
 function policiesOf(config: Partial<Bucket> = {}) {
   const { shadow, whenStoreFails, rememberDenials, onceFor, holds, usage } = config;
   return {
@@ -116,7 +116,7 @@ function policiesOf(config: Partial<Bucket> = {}) {
   };
 }
 
-/** The config of a call: its own, or the one that the limiter has under this name. */
+/** The config of a call: its own, or the config that the limiter has under this name. */
 export function configOf(
   configs: ReadonlyMap<string, Bucket>,
   name: string,
@@ -139,8 +139,8 @@ export function configOf(
 }
 
 /**
- * @param storedKey the key of its rows. The start of a window is derived from it, so that `prune`
- * and `list`, which know only rows, derive the same one.
+ * @param storedKey the key of the limit's rows. The start of a window is derived from the stored key, so
+ * that `prune` and `list`, which know only rows, derive the same start.
  */
 export function resolveLimit(
   name: string,
@@ -150,7 +150,8 @@ export function resolveLimit(
   rememberDenials: number = 0,
   plan?: string,
 ): ResolvedLimit {
-  // Clients get the config. It must not tell attackers that an outage opens the limit.
+  // Clients get the config, so these options are taken out: an attacker must not see that an outage opens
+  // the limit.
   const {
     whenStoreFails,
     rememberDenials: rememberFor = rememberDenials,
@@ -192,7 +193,7 @@ export function resolveLimit(
   };
 }
 
-/** The row of a limit, and the one that counts its closings. `undefined` where they are not counted. */
+/** The row of a limit, and the row that counts its closings. `undefined` where closings are not counted. */
 function countedRows(row: RowId, config: Bucket): readonly [RowId, RowId] | undefined {
   const counting = strikesConfig(config);
   return counting && [row, rowId(sideName(STRIKES, row.name), row.key, 0, counting)];

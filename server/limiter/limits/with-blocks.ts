@@ -1,4 +1,4 @@
-/** What is left of a limit, as this process sees it: in its row, and in its own blocks. */
+/** The tokens that this process sees of a limit: those in the row, and those in its own blocks. */
 import { capacityOf } from "../../../core/config.js";
 import type { Leases } from "../../leases/leases.js";
 import type { ResolvedLimit } from "./resolved-limit.js";
@@ -11,7 +11,7 @@ export function withBlocks<TCall>(
 ): number {
   if (limit.lease === undefined || leases === undefined) return value;
   const inBlocks = leases.inBlocks(limit);
-  // More only where another process has filled the row meanwhile.
+  // The sum is above the capacity only where another process has filled the row meanwhile.
   return inBlocks === 0
     ? value
     : Math.max(value, Math.min(value + inBlocks, capacityOf(limit.part)));

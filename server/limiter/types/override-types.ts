@@ -100,7 +100,8 @@ export interface RateLimitOverrides<TName extends string = string, TPlan extends
   /**
    * Sets the override of a key, or of all keys, in place of the last override. What was used stays used.
    * For example, 30 tokens of 100 are used, and the override has a capacity of 200: the key has 170
-   * tokens at once. Several limits are set one after the other; in a transaction, all or none.
+   * tokens at once, and 70 if the override ends at once. Several limits are set one after the other; in a
+   * transaction, all or none.
    *
    * @example
    * const until = Date.now() + 14 * DAY; // a trial of all limits

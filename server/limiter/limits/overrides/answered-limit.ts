@@ -1,4 +1,4 @@
-/** Limits that answer every call without a look at their rows: those that are exempt or blocked. */
+/** Limits that answer every call without a look at their rows: exempt limits and blocked limits. */
 import { capacityOf, longestPeriod, type Bucket } from "../../../../core/config.js";
 import { rowId } from "../../../store/store.js";
 import type { FixedRow } from "./fixed-row.js";
@@ -11,7 +11,7 @@ function withoutRows(
   fixed: FixedRow["fixed"],
 ): Omit<ResolvedLimit, "answer"> {
   const { name, rows } = beneath;
-  // No row of a limit has such a shard, so nothing takes it for one.
+  // No row in a store has the shard -1, so no code takes this row for a row in a store.
   const row: FixedRow = { ...rowId(name, rows[0].key, -1, config), fixed };
   return {
     ...beneath,
@@ -30,7 +30,7 @@ function withoutRows(
   };
 }
 
-/** A page shows it as it shows a shadow: full, and never withheld. */
+/** A limit that grants every call. A page shows it like a shadow: full, and with no call withheld. */
 export function unlimited(beneath: ResolvedLimit): ResolvedLimit {
   const { shards: _, blockFor: __, afterBlock: ___, ...whole } = beneath.config;
   const config = { ...whole, shadow: true } as Bucket;
@@ -39,9 +39,9 @@ export function unlimited(beneath: ResolvedLimit): ResolvedLimit {
 }
 
 /**
- * A page sees a bucket that is empty, and that a window fills when the block ends.
+ * A limit that denies every call. A page sees an empty bucket, which a window fills when the ban ends.
  *
- * @param until when it ends, epoch ms; `undefined` for never.
+ * @param until when the ban ends, epoch ms; `undefined` for never.
  */
 export function blocked(
   beneath: ResolvedLimit,
@@ -51,9 +51,10 @@ export function blocked(
   const capacity = capacityOf(beneath.config);
   const config: Bucket = {
     kind: "fixed window",
-    // A page takes no rate of 0, as credits have it.
+    // A page accepts no rate of 0, which credits have.
     rate: capacity || beneath.config.rate || 1,
-    // `starts` stand in for it. A page needs a number all the same.
+    // `starts` says when the window starts, so no call goes by the period. A page needs a number all the
+    // same.
     period: longestPeriod(beneath.config),
     capacity,
     maxReserved: 0,

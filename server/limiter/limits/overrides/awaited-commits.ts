@@ -1,12 +1,13 @@
 /**
- * What transactions of the application have written into the table of overrides (`using(tx)`), until it
- * is seen there. The limiter is not told of their commit, so it looks for it.
+ * The overrides that transactions of the application have written (`using(tx)`), until they are seen in
+ * the table. The limiter is not told when such a transaction commits, so the limiter looks for the
+ * commit.
  */
 import { bucketId } from "../../../../core/bucket-id.js";
 import { isSameOverride, type OverrideRow } from "../../../store/override-table.js";
 import type { OverrideChange } from "./override-change.js";
 
-/** For how long a commit is looked for, ms. What was rolled back is never seen. */
+/** For how long a commit is looked for, ms. After a rollback, there is no commit to be seen. */
 const AWAITED_FOR = 5000;
 
 interface Awaited extends Pick<OverrideChange, "row"> {

@@ -1,9 +1,9 @@
-/** The row of a limit that an override, or a plan, exempts or blocks: it is in no store. */
+/** The row of a limit that an override, or a plan, exempts or blocks. The row is in no store. */
 import type { Row } from "../../../../core/rows/row.js";
 import type { RowId } from "../../../store/store.js";
 
 export interface FixedRow extends RowId {
-  /** What it holds; `null` for a full bucket. */
+  /** The state of the row; `null` for a full bucket. */
   readonly fixed: Row | null;
 }
 

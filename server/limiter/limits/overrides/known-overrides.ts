@@ -1,7 +1,8 @@
 /**
- * The overrides that this process knows: the whole table, in memory. What has changed is read when a call
- * needs it and it is older than `overridesFor`. Under steady load it is read again before that, beside the
- * calls, so that none of them waits. News from the channel make it old at once.
+ * The overrides that this process knows: a copy of the whole table, in memory. A call that finds the copy
+ * older than `overridesFor` waits until the changes are read. Under steady load, the changes are read
+ * before that age, beside the calls, so that no call waits. News from the channel make the copy old at
+ * once.
  */
 import type { ChangeChannel } from "../../../changes/change-channel.js";
 import type { RateLimitLogger } from "../../../report/logger.js";
@@ -18,7 +19,7 @@ import { OverrideReader, type ReadOverridesOptions } from "./read-overrides.js";
 
 /** The part of `overridesFor` after which the table is read beside the calls. */
 const REFRESH_AT = 1 / 2;
-/** How long the first pause is after which a commit is looked for, ms. Each next one is twice as long. */
+/** The first pause before a commit is looked for, ms. Each next pause is twice as long. */
 const FIRST_LOOK = 20;
 
 export interface KnownOverridesOptions extends ReadOverridesOptions {
@@ -30,7 +31,10 @@ export interface KnownOverridesOptions extends ReadOverridesOptions {
 
 export class KnownOverrides {
   private readonly reader: OverrideReader;
-  /** What this process has written since the last read began, which may not have seen it. */
+  /**
+   * The changes that this process has written since the last read began. That read may not have seen
+   * them.
+   */
   private own: { at: number; change: OverrideChange }[] = [];
   /** When the last read began, by the monotonic clock, ms. */
   private readAt = -Infinity;
@@ -58,39 +62,43 @@ export class KnownOverrides {
   }
 
   /**
-   * What a call has to wait for; `undefined` for nothing.
+   * The read that a call has to wait for; `undefined` where the copy is fresh enough.
    *
    * @param readWithin reads the table by the connection of the call's transaction.
    */
   fresh(readWithin?: () => Promise<OverrideRow[]>): Promise<void> | undefined {
     this.listening.used();
     const { overridesFor } = this.options;
-    // It may have been committed meanwhile.
+    // An awaited transaction may have been committed meanwhile.
     if (this.awaited.isAny) this.changed();
     const age = performance.now() - this.readAt;
     if (age >= overridesFor || this.newsRead < this.news) {
       return readWithin === undefined ? this.readAgain() : this.useWithin(readWithin);
     }
-    // No request can wait for the read of another one, or go on after its answer.
+    // Where requests own their I/O, no request can wait for the read of another request, or read on after
+    // its own answer.
     if (age < overridesFor * REFRESH_AT || !this.sharesReads) return undefined;
-    // A failure is one of the calls that have to wait.
+    // A failure is ignored here: a later call that has to wait reads again, and gets the error.
     this.read().catch(() => {});
     return undefined;
   }
 
-  /** Reads the table, if need be more than once, until what was news before this call is known. */
+  /** Reads the table, if need be more than once, until all news from before this call are known. */
   async readAgain(): Promise<void> {
     const { news } = this;
     do await this.read();
     while (this.newsRead < news);
   }
 
-  /** What a transaction sees can be older than a read that began before, so it counts as none. */
+  /**
+   * Uses the rows that a transaction sees. They can be older than a read that began before, so the copy
+   * does not count as read.
+   */
   private async useWithin(readWithin: () => Promise<OverrideRow[]>): Promise<void> {
     const { readAt } = this;
     const rows = await readWithin();
     if (this.readAt === readAt) this.reader.use(rows);
-    // So that later calls need not read it within their transactions.
+    // So that later calls need not read the table within their transactions.
     if (this.sharesReads) this.read().catch(() => {});
   }
 
@@ -116,16 +124,16 @@ export class KnownOverrides {
       this.isLooking = false;
       if (this.awaited.isAny) this.lookAfter(2 * ms);
     };
-    // It does not keep the process alive.
+    // The timer does not keep the process alive.
     startTimer(() => void look(), ms).unref();
   }
 
-  /** The table has changed: what was read before this is old. */
+  /** The table has changed: the copy, and any read that has begun, is old. */
   changed(): void {
     this.news++;
   }
 
-  /** The overrides of a limit; `undefined` if it has none, or has not had one for a while. */
+  /** The overrides of a limit; `undefined` if the limit has none. */
   of(name: string): OverridesOfLimit | undefined {
     return this.reader.copy.of(name);
   }
@@ -160,7 +168,7 @@ export class KnownOverrides {
     const { news } = this;
     const sentAt = performance.now();
     const copy = await this.reader.read();
-    // Where reads are not shared, an earlier one may be answered later.
+    // Where reads are not shared, an earlier read may be answered after a later one.
     if (sentAt < this.readAt) return;
     this.own = this.own.filter(({ at }) => at >= sentAt);
     for (const { change } of this.own) this.obey(change);

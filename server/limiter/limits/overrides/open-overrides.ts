@@ -1,4 +1,4 @@
-/** Overrides of one limiter: what its operations need of them, in one place. */
+/** The overrides of one limiter, for all its operations. */
 import type { Bucket } from "../../../../core/config.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { ChangeChannel } from "../../../changes/change-channel.js";
@@ -37,7 +37,8 @@ export interface OpenOverridesOptions {
 }
 
 /**
- * @returns `undefined` for a limiter without overrides. It then reads no table, and no call does more.
+ * @returns `undefined` for a limiter without overrides. Such a limiter reads no table, and its calls do
+ * no extra work.
  * @throws RateLimitConfigError when an option cannot work, or the store has no such table.
  */
 export function openOverrides(
@@ -53,7 +54,7 @@ export function openOverrides(
 }
 
 export class Overriding {
-  /** A limit that was resolved without overrides, and with them. */
+  /** Applies the overrides to a limit that was resolved without them. */
   readonly applied: ReturnType<typeof createOverrideLimit>;
   readonly operations: RateLimitOverrides;
   readonly #access: OverrideAccess;
@@ -81,7 +82,10 @@ export class Overriding {
     return this.applied(this.#options.resolve(name, of, needsPlan), of);
   }
 
-  /** What a call has to wait for, or a transaction that begins now: it may hold the only connection. */
+  /**
+   * The read that a call has to wait for; `undefined` for none. A transaction waits before it begins,
+   * because it may hold the only connection.
+   */
   fresh(): Promise<void> | undefined {
     return this.#known.fresh();
   }
@@ -103,7 +107,7 @@ export class Overriding {
         if (writing.size === 0) return;
         for (const tx of writing) this.#writing.delete(tx);
         this.#known.changed();
-        // If it fails, the next call reads the table.
+        // If this read fails, the next call reads the table.
         await this.#known.readAgain().catch(() => {});
       },
     };
@@ -125,7 +129,7 @@ export class Overriding {
     );
   }
 
-  /** What a call in a transaction of the caller's own has to wait for. */
+  /** The read that a call in a transaction of the caller's own has to wait for; `undefined` for none. */
   freshWithin(tx: unknown, inside: OverridesInside): Promise<void> | undefined {
     if (inside.hasOwnView) return undefined;
     const table = this.#table;
@@ -139,7 +143,10 @@ export class Overriding {
     return this.#options.configs.get(name)?.whenStoreFails === "allow";
   }
 
-  /** The configs of a limit, and those that overrides make of them: rows must be full under all. */
+  /**
+   * The configs of limits, and the configs that overrides make of them. Only a row that is full under all
+   * of them may be pruned.
+   */
   async allConfigs(
     byName: ReadonlyMap<string, readonly Bucket[]>,
   ): Promise<Map<string, readonly Bucket[]>> {
@@ -151,7 +158,8 @@ export class Overriding {
       const apply = (override: RateLimitOverride, bases: readonly Bucket[]) => {
         const { key, config: own, times } = override;
         const rule = JSON.stringify([key === undefined, own, times]);
-        // Many keys have the same rule. Blocks and exemptions make no config, and those of plans are there.
+        // Many keys have the same rule. Bans and exemptions make no config, and the configs of plans are
+        // in `given`.
         if ((own ?? times) === undefined || seen.has(rule)) return;
         seen.add(rule);
         for (const config of bases) {
@@ -161,7 +169,7 @@ export class Overriding {
       };
       const ofLimit = [...this.#known.ofName(name)];
       for (const override of ofLimit) if (override.key === undefined) apply(override, given);
-      // An override `times: 2` of a key doubles what the override of all keys has set, too.
+      // An override `times: 2` of a key also doubles the config that the override of all keys has set.
       const bases = [...made.values()];
       for (const override of ofLimit) if (override.key !== undefined) apply(override, bases);
       all.set(name, [...made.values()]);

@@ -1,12 +1,12 @@
-/** The answer to every call of a limit that an override has exempted or blocked. */
+/** The answer to every call of a limit that an override or a plan exempts or blocks. */
 import { capacityOf, type Bucket } from "../../../../core/config.js";
 import type { RateLimitResult } from "../../../../core/decide.js";
 import type { OverriddenAnswer, ResolvedLimit } from "../resolved-limit.js";
 import { waitUntil } from "./override-rule.js";
 
 /**
- * An exempt caller finds a full bucket each time. A blocked one waits until the override ends: what
- * the row holds then is not known.
+ * An exempt caller finds a full bucket each time. A blocked caller waits until the override ends. The row
+ * may have too few tokens then: its level is not known here.
  */
 export function answerAt(
   { kind, until }: OverriddenAnswer,
@@ -19,7 +19,7 @@ export function answerAt(
   return { ok: true, value: capacityOf(config), ts: now };
 }
 
-/** The limit whose rows are changed by what is no call: `reset`, `refund` and `credit`. */
+/** The limit without its answer. `reset`, `refund` and `credit` change its rows also while calls do not. */
 export function beneathAnswer(limit: ResolvedLimit): ResolvedLimit {
   return limit.answer?.beneath ?? limit;
 }

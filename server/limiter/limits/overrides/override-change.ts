@@ -1,16 +1,20 @@
-/** A change of an override, as the table and the memory of a process get it. */
+/** A change of an override, for the table and for the memory of a process. */
 import type { OverrideRow } from "../../../store/override-table.js";
 
-/** An override that is set or ends. It moves no row: what was used is the same under every config. */
+/**
+ * An override that is set or ends. The change moves no row of the limit: what was used is the same under
+ * every config.
+ */
 export interface OverrideChange {
-  /** The row of the table, or its id, and `undefined` for an override that ends. */
+  /** The id of the row of the table, and the row; `undefined` for an override that ends. */
   id: Pick<OverrideRow, "name" | "key">;
   row: OverrideRow | undefined;
 }
 
 /**
- * The other processes read what was set since they last did, by the clock of the database. A process knows
- * that clock after its first trip, and not when it was called.
+ * Sets `setAt` to the database's time, by which other processes find the rows that were set since their
+ * last read. Call it after a first trip: before that, this process does not know the clock of the
+ * database.
  */
 export function setNow(row: OverrideRow, clock: () => number): OverrideRow {
   row.setAt = clock();

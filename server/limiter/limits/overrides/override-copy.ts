@@ -1,6 +1,6 @@
 /**
  * The table of overrides in the memory of a process, as calls look for them. A row that has not changed
- * is not parsed again, and keeps what was resolved by it.
+ * is not parsed again, and keeps the limits that were resolved by it.
  */
 import { bucketId } from "../../../../core/bucket-id.js";
 import { isSameOverride, type OverrideRow } from "../../../store/override-table.js";
@@ -31,7 +31,7 @@ export class OverrideCopy {
     return this.#byName.get(name);
   }
 
-  /** @param before has what was resolved by rows that are still the same. */
+  /** @param before the copy whose parsed rows are kept, where they are still the same. */
   put(row: OverrideRow, before: OverrideCopy = this): void {
     const id = bucketId(row.name, row.key);
     const isSame = isSameOverride(before.#rows.get(id), row);

@@ -9,24 +9,24 @@ import type { OverrideRule } from "../../types/override-types.js";
 import type { KnownOverride, OverridesOfLimit } from "./overrides-by-name.js";
 
 export interface OverrideLimitOptions {
-  /** The overrides of a limit; `undefined` if it has none, or has not had one for a while. */
+  /** The overrides of a limit; `undefined` if the limit has none. */
   known: { of(name: string): OverridesOfLimit | undefined };
   configs: ReadonlyMap<string, Bucket>;
   plans: PlanTable;
   clock(): number;
-  /** Of limits that do not set it, ms. */
+  /** `rememberDenials` of limits that do not set it, ms. */
   rememberDenials: number;
 }
 
-/** What a call says of its config. */
+/** The plan or the config that a call says. */
 export interface AppliedTo {
   plan?: string | undefined;
   config?: Bucket | RateLimitConfig | undefined;
 }
 
 /**
- * @returns a function that applies the overrides in force. The one of the key comes before the call's
- * own config, and that one before the override of all keys.
+ * @returns a function that applies the overrides in force. The override of the key comes before the
+ * call's own config, and the call's own config before the override of all keys.
  */
 export function createOverrideLimit(
   options: OverrideLimitOptions,
@@ -67,7 +67,7 @@ export function createOverrideLimit(
     if (key === undefined && all === undefined) return plain;
     const own = plan === undefined ? configOf(configs, name, inline) : plans.entry(name, plan);
     let given = bucketOf(own);
-    // What a key has so many times, it has of the override of all keys.
+    // `times` of a key's override multiplies the config that the override of all keys makes.
     const isBase = all !== undefined && (key === undefined || hasConfig(all.override));
     const base = isBase ? resolved(all, plain, given) : plain;
     if (key === undefined) return base;
@@ -77,10 +77,10 @@ export function createOverrideLimit(
 }
 
 /**
- * What a rule makes of the config that counts without it.
+ * The config, or the answer, that a rule makes of the config that counts without the rule.
  *
- * @param given `undefined` for a plan that has no config, because it answers every call.
- * @throws RateLimitConfigError where that cannot work.
+ * @param given `undefined` for a plan that has no config: `"unlimited"` or `"none"`.
+ * @throws RateLimitConfigError where the config cannot work.
  */
 export function ruleEntry(
   { configs, plans }: Pick<OverrideLimitOptions, "configs" | "plans">,

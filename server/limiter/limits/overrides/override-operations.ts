@@ -1,4 +1,4 @@
-/** `limiter.overrides`: sets, reads and clears what the table says. */
+/** `limiter.overrides`: sets, reads and clears the rows of the table. */
 import { MAX_RETRY_AFTER } from "../../../../core/config.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
@@ -35,7 +35,9 @@ export interface OverrideAccess {
   pages(): AsyncIterable<readonly OverrideRow[]>;
   /** The row of a key, or of all keys, and others. */
   readOf(of: Pick<OverrideRow, "name" | "key">): Promise<OverrideRow[]>;
-  /** Resolves with whether the override is there now, or was there before it ended. */
+  /**
+   * Resolves with whether the override is there now, or for an override that ends, whether it was there.
+   */
   change(change: OverrideChange): Promise<boolean>;
 }
 
@@ -43,7 +45,7 @@ export interface OverrideOperationsOptions extends Pick<
   OverrideLimitOptions,
   "configs" | "plans" | "clock"
 > {
-  /** Resolves a name and a key without overrides. Throws where they are not valid. */
+  /** Resolves a name and a key without overrides. Throws where the name or the key is not valid. */
   resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
 }
 
@@ -53,7 +55,7 @@ export function createOverrideOperations(
 ): RateLimitOverrides {
   const { configs, plans, clock, resolve } = options;
 
-  /** `{ key: undefined }` throws: it would be about all keys. */
+  /** Throws for `{ key: undefined }`, which would be about all keys. */
   function plainOf(name: string, of: OverrideKeyOptions): ResolvedLimit {
     return resolve(name, "key" in of ? { key: of.key } : {}, false);
   }
@@ -66,7 +68,7 @@ export function createOverrideOperations(
         const now = clock();
         validateUntil(of.until, now);
         const rule = ruleText(validateRule(of, configs.get(name)!, name, plans));
-        // Later ones would be written with an exponent, which not every store reads.
+        // A later instant would be written with an exponent, which not every store reads.
         const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
         return { name, key, rule, until, setAt: now };
       });
@@ -110,7 +112,10 @@ export function ownAccess(options: OwnAccessOptions): OverrideAccess {
   };
 }
 
-/** This process obeys before its caller goes on. A write may have taken effect if it fails. */
+/**
+ * This process obeys the change before its caller goes on. A write that fails may have taken effect, so
+ * the table counts as changed then, too.
+ */
 async function change(options: OwnAccessOptions, override: OverrideChange): Promise<boolean> {
   const { table, known, bound, published, clock } = options;
   const { id, row } = override;
@@ -121,7 +126,7 @@ async function change(options: OwnAccessOptions, override: OverrideChange): Prom
         isThere = await table.remove(id.name, id.key, call);
         return;
       }
-      // From its answer, this process learns the clock of the database.
+      // From the answer of this read, this process learns the clock of the database.
       await (table.readOf?.(id.name, id.key, call) ?? table.read(call));
       if (call.expired) throw expiredError();
       await table.write(setNow(row, clock), call);
@@ -148,7 +153,7 @@ function inForce(
     .filter(({ until = Infinity }) => now < until);
 }
 
-/** Deletes the overrides of a stored key, of all limits. Resolves with their number. */
+/** Deletes the overrides of a stored key, of all limits. Resolves with the number of deleted overrides. */
 export async function forgetOverrides(
   {
     table,

@@ -1,4 +1,7 @@
-/** What an override says, in the table and in memory, and the config that it makes of another one. */
+/**
+ * The rule of an override, in the table and in memory, and the config that the rule makes of another
+ * config.
+ */
 import { capacityOf, type Bucket, isNever, MAX_RETRY_AFTER } from "../../../../core/config.js";
 import { isCredits } from "../../../../core/rows/credits.js";
 import { describe, RateLimitConfigError } from "../../../../core/errors.js";
@@ -33,7 +36,7 @@ export function validateRule(
     plans.entry(name, rule.plan);
   } else if (rule.config !== undefined) {
     validateConfig(rule.config);
-    // A row that does not exist holds nothing of one of the two, and is full of the other.
+    // A missing row is a balance of 0 for credits, and a full bucket for other kinds.
     if (isCredits(rule.config) !== isCredits(own)) {
       const problem = isCredits(own)
         ? '"credits": this limit is a balance of credits'
@@ -55,16 +58,17 @@ export function validateRule(
 }
 
 /**
- * The config of `timesConfig`, validated. A rule was checked against the limit's own config when it was
- * set, and meets others: those of calls, that of the override of all keys, and that of a newer version.
+ * The config of `timesConfig`, validated. When a rule is set, it is checked against the limit's own
+ * config. Later the rule meets other configs: those of calls, of the override of all keys, and of a newer
+ * version of the limit.
  *
- * @throws RateLimitConfigError where the result cannot work. The call fails: without the override, it
- * could get more than it should.
+ * @throws RateLimitConfigError where the result cannot work. The call then fails, because without the
+ * override it could get more than it should.
  */
 export function checkedTimes(given: Bucket, times: number, name: string): Bucket {
   try {
     const config = timesConfig(given, times);
-    // A small one may be rounded to 0.
+    // A small rate may be rounded to 0.
     if (!isCredits(given) && config.rate === 0) throw new RangeError("its rate would be 0");
     validateConfig(config);
     return config;
@@ -76,7 +80,7 @@ export function checkedTimes(given: Bucket, times: number, name: string): Bucket
   }
 }
 
-/** @throws RateLimitConfigError for an instant that is none, or has passed. */
+/** @throws RateLimitConfigError for a value that is no instant, and for an instant that has passed. */
 export function validateUntil(until: unknown, now: number): void {
   if (until === undefined) return;
   if (!Number.isFinite(until)) {
@@ -88,9 +92,9 @@ export function validateUntil(until: unknown, now: number): void {
 }
 
 /**
- * So many times the rate and the capacity of a config. A bucket that had room for a token keeps it: a
- * call that could never be granted is an error of its caller, and not a denial. A call sees two shards
- * at most.
+ * Multiplies the rate and the capacity of a config. A bucket that had room for one token keeps that room:
+ * a call that could never be granted is an error of its caller, and not a denial. A call sees two shards
+ * at most, so two shards together keep the room.
  */
 export function timesConfig(config: Bucket, times: number): Bucket {
   const { rate, capacity, maxReserved, shards = 1 } = config;

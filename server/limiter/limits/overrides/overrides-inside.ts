@@ -1,7 +1,6 @@
 /**
- * Overrides inside a transaction. What it writes and the application's own rows are committed together,
- * or rolled back. Until the commit, only calls of this transaction go
- * by what it has written.
+ * Overrides inside a transaction. They and the application's own rows are committed together, or rolled
+ * back. Until the commit, only calls of this transaction go by the overrides that it has written.
  */
 import type { InsideTurn, JoinedStore, RateLimitStore } from "../../../store/store.js";
 import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";
@@ -14,18 +13,18 @@ import { createOverrideOperations, type OverrideOperationsOptions } from "./over
 import type { RateLimitOverrides } from "../../types/override-types.js";
 import { overridesByName, type OverridesOfLimit } from "./overrides-by-name.js";
 
-/** The transaction, and who is told of what happens in it. */
+/** The transaction, and the listener of its changes. */
 export interface OverridesJoined {
   tx: unknown;
   store: JoinedStore;
-  /** The table has changed, if the transaction is committed. */
+  /** Called after a write. The table changes when the transaction commits. */
   changed(change: OverrideChange): void;
 }
 
 export interface OverridesInsideOptions extends OverrideLimitOptions, OverrideOperationsOptions {
   store: RateLimitStore;
   table: OverrideTable;
-  /** What the process knows: as long as the transaction has changed nothing, it goes by that. */
+  /** The overrides that the process knows. The transaction goes by them until it changes the table. */
   known: OverrideLimitOptions["known"];
 }
 
@@ -34,7 +33,7 @@ export class OverridesInside {
   readonly #options: OverridesInsideOptions;
   readonly #joined: OverridesJoined;
   readonly #applied: ReturnType<typeof createOverrideLimit>;
-  /** The table as the transaction sees it, once it has changed it. */
+  /** The table as the transaction sees it; `undefined` until the transaction has changed the table. */
   #seen: Map<string, OverridesOfLimit> | undefined;
 
   constructor(options: OverridesInsideOptions, joined: OverridesJoined) {
@@ -72,7 +71,7 @@ export class OverridesInside {
     const { table, clock } = this.#options;
     const { tx, changed } = this.#joined;
     if (table.writeWithin === undefined) throw noOverridesInside(this.#options.store);
-    // From its answer, this process learns the clock of the database.
+    // From the answer of this read, this process learns the clock of the database.
     await this.#read(turn, change.id);
     const row = change.row === undefined ? change.id : setNow(change.row, clock);
     const isThere = await turn.send(() => table.writeWithin!(tx, row));

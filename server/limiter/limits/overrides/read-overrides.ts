@@ -1,6 +1,6 @@
 /**
- * Reads the table of overrides: whole, page by page, so that other work of the process goes on in
- * between, and later what has changed.
+ * Reads the table of overrides: at first the whole table, page by page, so that other work of the process
+ * goes on in between; later only the changes.
  */
 import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";
 import type { Call } from "../../../store/store.js";
@@ -10,11 +10,14 @@ import { OverrideCopy } from "./override-copy.js";
 /** How many rows are read, and parsed, before other work has a turn. */
 const PAGE = 1000;
 /**
- * How far back changes are looked for, ms: clocks differ, and a transaction commits later than it has
- * written.
+ * How far before the last read changes are looked for, ms: clocks differ, and a transaction commits later
+ * than it has written.
  */
 const BACK = 60_000;
-/** How often the whole table is read all the same, ms. It finds what was committed later than that. */
+/**
+ * How often the whole table is read all the same, ms. This read finds rows that were committed more than
+ * `BACK` after they were written.
+ */
 const WHOLE_EVERY = 600_000;
 
 export interface ReadOverridesOptions {
@@ -43,7 +46,7 @@ export async function* overridePages({
     yield page;
     if (page.length < PAGE) return;
     last = page.at(-1);
-    // A client of SQLite answers without giving others a turn.
+    // A client of SQLite answers without giving other work a turn.
     await turn();
   }
 }
@@ -52,9 +55,9 @@ export class OverrideReader {
   readonly #options: ReadOverridesOptions;
   readonly #notValid: (row: OverrideRow) => void;
   #copy: OverrideCopy;
-  /** By the limiter's clock, when the last reading began. */
+  /** When the last read began, by the limiter's clock. */
   #since = Infinity;
-  /** By the monotonic clock, when the whole table was read. */
+  /** When the whole table was last read, by the monotonic clock. */
   #wholeAt = -Infinity;
 
   constructor(options: ReadOverridesOptions, notValid: (row: OverrideRow) => void) {
@@ -67,13 +70,13 @@ export class OverrideReader {
     return this.#copy;
   }
 
-  /** Resolves with the table of now, to be used at once. */
+  /** Resolves with the present table. Use it at once, because later reads change it. */
   async read(): Promise<OverrideCopy> {
     const { clock } = this.#options;
     const before = clock();
     const isKnown = performance.now() - this.#wholeAt < WHOLE_EVERY;
     if (!isKnown || !(await this.#readChanges())) await this.#readWhole();
-    // The first trip may have told that the clock was ahead.
+    // Before the first trip, the clock may have been ahead.
     this.#since = Math.min(before, clock());
     return this.#copy;
   }
@@ -85,7 +88,7 @@ export class OverrideReader {
     this.#copy = copy;
   }
 
-  /** @returns whether no more than that has changed, as far as the number of rows tells. */
+  /** @returns whether the copy is complete now, as far as the number of rows tells. */
   async #readChanges(): Promise<boolean> {
     const { table, bound } = this.#options;
     if (table.readChanges === undefined) return false;

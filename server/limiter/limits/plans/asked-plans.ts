@@ -1,7 +1,7 @@
 /**
- * The plans that the limiter's own `plan` function says. An answer counts for `planFor`, and until
- * `planChanged`, in this process or, by the channel, in another one. Calls that ask at the same time share
- * one answer. Where the function fails, the answer before counts on.
+ * The plans that the limiter's `plan` function says. An answer counts for `planFor`, or until
+ * `planChanged` is called in this process or, by the channel, in another process. Calls that ask at the
+ * same time share one answer. Where the function fails, the last answer still counts.
  */
 import { describe, RateLimitConfigError, RateLimitStoreError } from "../../../../core/errors.js";
 import type { ChangeChannel } from "../../../changes/change-channel.js";
@@ -18,16 +18,16 @@ const MAX_KEYS = 20_000;
 
 interface Answer {
   readonly plan: string;
-  /** When it was asked for, by the monotonic clock, ms. */
+  /** When the function was asked, by the monotonic clock, ms. */
   readonly since: number;
 }
 
-/** What is known of one key, by the name of a limit. */
+/** The answers and the open questions for one key, by the name of a limit. */
 interface KeyPlans {
   readonly digest: string;
   readonly answers: Map<string, Answer>;
   readonly asking: Map<string, Promise<string>>;
-  /** How often its plan has changed, as far as this process was told. */
+  /** How often the plan of the key has changed, as far as this process was told. */
   changes: number;
 }
 
@@ -63,7 +63,7 @@ export class AskedPlans {
     if (before !== undefined && monotonic() < before.since + this.options.planFor)
       return before.plan;
     const open = ofKey.asking.get(name);
-    // No request can wait for what another one has asked.
+    // Where requests own their I/O, no request can wait for the question of another request.
     if (open !== undefined && !requestsOwnIo()) return open;
     this.listening.listen();
     const asked = this.ask(ofKey, name, key, before).finally(() => {
@@ -73,7 +73,7 @@ export class AskedPlans {
     return asked;
   }
 
-  /** What was last said of a key, if anything was. */
+  /** The last answer for a key; `undefined` if there is none. */
   seen(name: string, key: string | undefined): string | undefined {
     return this.byKey.get(key)?.answers.get(name)?.plan;
   }
@@ -83,7 +83,7 @@ export class AskedPlans {
     const ofKey = this.byDigest.get(digest);
     if (ofKey === undefined) return;
     ofKey.changes++;
-    // What is asked for at this moment may have been read before the change.
+    // The function may have read the answer to an open question before the change.
     ofKey.asking.clear();
     for (const [name, { plan }] of ofKey.answers) {
       ofKey.answers.set(name, { plan, since: -Infinity });

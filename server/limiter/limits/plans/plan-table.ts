@@ -1,25 +1,25 @@
-/** The plans of a limiter: by the name of a limit and of a plan, what calls are charged by. */
+/** The plans of a limiter: the config or the answer for calls, by the name of a limit and of a plan. */
 import { capacityOf, type Bucket } from "../../../../core/config.js";
 import type { LimitConfig } from "../../../../core/limit-config.js";
 import { describe, RateLimitConfigError } from "../../../../core/errors.js";
 import { validateConfig } from "../../../../core/validate-config.js";
 import type { PlannedConfig, PlanTerms } from "../../types/plan-types.js";
 
-/** What a plan has of a limit: a config, or an answer to every call. */
+/** The entry of a plan for a limit: a config, or an answer to every call. */
 export type PlanEntry = LimitConfig | "unlimited" | "none";
 
 /** A limit with plans. */
 export interface PlannedLimit {
   /** By the name of a plan. */
   readonly entries: ReadonlyMap<string, PlanEntry>;
-  /** By the name of a plan: what stands for the limit and the plan in a cache. No limit has such a name. */
+  /** By the name of a plan: the id of the limit and the plan in a cache. No limit has such a name. */
   readonly ids: ReadonlyMap<string, string>;
   /**
-   * That of the plan with the most tokens or slots: for what is said without a plan, such as a hold that is
-   * settled. It reads every row as its writer has left it.
+   * The config of the plan with the most tokens or slots, for calls that need not say a plan, such as
+   * `settle`. This config reads every row as its writer has left it.
    */
   readonly largest: LimitConfig;
-  /** Each of the configs. */
+  /** The configs of all plans that have a config. */
   readonly configs: readonly LimitConfig[];
 }
 
@@ -32,7 +32,7 @@ export class PlanTable {
     return this.limits.has(limit);
   }
 
-  /** Whether a plan answers a limit without its rows. */
+  /** Whether a plan of any limit answers calls without their rows. */
   get hasFixed(): boolean {
     return [...this.limits.values()].some(({ configs, entries }) => configs.length < entries.size);
   }
@@ -41,7 +41,10 @@ export class PlanTable {
     return this.limits.get(limit);
   }
 
-  /** The configs of the plans of a limit of tokens; `undefined` where it has no plans, or no plan has a config. */
+  /**
+   * The configs of the plans of a limit of tokens; `undefined` where the limit has no plans, or no plan
+   * has a config.
+   */
   bucketsOf(limit: string): readonly Bucket[] | undefined {
     const { configs = [] } = this.limits.get(limit) ?? {};
     return configs.length === 0 ? undefined : (configs as readonly Bucket[]);
@@ -64,7 +67,7 @@ export class PlanTable {
       entries.set(plan, entryOf(shared, plans[plan]!, `${path}.plans.${plan}`));
     }
     const configs = [...entries.values()].filter((entry) => typeof entry !== "string");
-    // Where every plan is an answer, the rows of the limit are never asked.
+    // Where every plan is an answer, the rows of the limit are never asked, so any config will do.
     const largest =
       configs.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? configOf(shared, 1, path);
     const ids = new Map(this.names.map((plan) => [plan, `${name}\0${plan}`]));
@@ -87,7 +90,7 @@ export class PlanTable {
   }
 
   /**
-   * What a plan has of a limit.
+   * The entry of a plan for a limit.
    *
    * @throws RateLimitConfigError for a plan that the limiter lacks, and for a limit without plans.
    */
@@ -97,7 +100,7 @@ export class PlanTable {
   }
 
   /**
-   * What stands for the limit and the plan of a call in a cache. Throws as `entry` does.
+   * The id of the limit and the plan of a call in a cache. Throws as `entry` does.
    *
    * @param needsPlan whether a call without a plan is refused, on a limit that has plans.
    */
@@ -124,7 +127,9 @@ export class PlanTable {
   }
 }
 
-/** @throws RateLimitConfigError for a list that is none, or names a plan twice. */
+/**
+ * @throws RateLimitConfigError for a value that is no list of names, and for a name that is there twice.
+ */
 export function checkPlanNames(plans: unknown): readonly string[] {
   const isList = Array.isArray(plans) && plans.every((plan) => typeof plan === "string" && plan);
   if (!isList) throw new RateLimitConfigError("plans", plans, "a list of the names of plans");
@@ -201,7 +206,7 @@ function sizeOf(config: LimitConfig): number {
   return config.kind === "concurrency" ? config.slots : capacityOf(config as Bucket);
 }
 
-/** Without what is of no interest to customers, and what attackers must not know. */
+/** The entry without the options that are of no interest to customers or that attackers must not know. */
 function shownEntry(entry: PlanEntry): object | string {
   if (typeof entry === "string" || entry.kind === "concurrency") return entry;
   return Object.fromEntries(Object.entries(entry).filter(([option]) => !NOT_SHOWN.has(option)));
@@ -217,7 +222,7 @@ const NOT_SHOWN: ReadonlySet<string> = new Set([
   "shadow",
 ] satisfies (keyof Bucket)[]);
 
-/** Whether a limit has plans. Whether they can work is looked at later. */
+/** Whether a limit has plans. The plans themselves are checked later. */
 export function hasPlans(config: LimitConfig | PlannedConfig): config is PlannedConfig {
   return typeof config === "object" && config !== null && "plans" in config;
 }
