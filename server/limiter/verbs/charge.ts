@@ -1,4 +1,4 @@
-/** `charge`: takes tokens for what has happened already, also into debt. */
+/** `charge`: takes tokens for use that has happened already, also into debt. */
 import { chargeFloor, chargeRows, validateChargeable } from "../../../core/charge.js";
 import { countOf, validateCount } from "../../../core/count.js";
 import { grantOf, type RateLimitResult } from "../../../core/decide.js";
@@ -16,7 +16,10 @@ import type { Marker } from "../claims/markers.js";
 import { once } from "../claims/once.js";
 import type { OverriddenAnswer, ResolvedLimit } from "../limits/resolved-limit.js";
 
-/** A figure that is missing must not become the 1 of an option that is left out. */
+/**
+ * The hint for a missing figure, such as `count: undefined`, which must not count as a `count` left out:
+ * as 1.
+ */
 const UNKNOWN_USE =
   "; to take 1 token, leave count out; where the use is not known, do not call charge()";
 
@@ -66,13 +69,13 @@ export async function chargeLimit(
   }
   const decision = (rows: readonly RowId[]) => chargeDecision(limit, rows, count, environment);
   let [charged] = await apply([decision(chooseRows(limit, environment.random))]);
-  // A debt is spread over all shards, so that every call meets it.
+  // A debt is spread over all shards, so that every call meets the debt.
   charged ??= (await apply([decision(allRows(limit))]))[0];
   report(context, "charge", { limit, count }, charged!, count > 0);
   return charged!;
 }
 
-/** An exempt caller is charged nothing. A blocked caller is charged for what it has used. */
+/** An exempt caller is charged nothing. A blocked caller is charged for its use. */
 async function chargeOverridden(
   context: Context,
   limit: ResolvedLimit,
@@ -87,7 +90,7 @@ async function chargeOverridden(
   return result;
 }
 
-/** As a decision that a store may carry out by itself. */
+/** The decision of a charge. Where the charge is plain, a store may carry it out by itself. */
 function chargeDecision(
   limit: ResolvedLimit,
   rows: readonly RowId[],
@@ -104,8 +107,8 @@ function chargeDecision(
 }
 
 /**
- * Charges tokens to rows of a limit. Only all of its rows together go into debt: the answer of some
- * of them that hold too few tokens is `undefined`, and nothing is written.
+ * Charges tokens to rows of a limit. Only all rows of the limit together go into debt. Where only some of
+ * them are charged, and they hold too few tokens, the answer is `undefined`, and nothing is written.
  */
 function chargeClaim(
   { part, config: { shards = 1 } }: ResolvedLimit,
@@ -119,8 +122,8 @@ function chargeClaim(
       const { next, charged } = chargeRows(states, part, now, count);
       const first = next[0]!;
       if (rows.length < shards && first.used < 0) return undefined;
-      // A charge of nothing must not write, because a closed bucket is recognised by its row. A
-      // plain charge always writes.
+      // A charge of 0 must not write, because a closed bucket is recognised by its row. A plain charge,
+      // which always writes, is never one of 0.
       if (count > 0) for (const [i, row] of rows.entries()) draft.write(row, next[i]!);
       const result = grantOf(first, part, now);
       if (rows.length === 1) return result;

@@ -48,7 +48,7 @@ export function check(
   });
 }
 
-/** What a call would get from the row, or from a block of this process. */
+/** The result that a call would get from the row, or from a block of this process. */
 function orFromBlock(
   claim: Claim<RateLimitResult>,
   { limit, count }: LimitRequest & { limit: ResolvedLimit & LeasedLimit },
@@ -59,7 +59,7 @@ function orFromBlock(
     attempt(draft, now) {
       const result = claim.attempt(draft, now);
       const value = withBlocks(leases, limit, result.value);
-      // The wait is that of the row: what blocks hold then is not known.
+      // The wait is that of the row: the tokens that blocks will have then are not known.
       if (result.ok || !leases.covers(limit, count)) return { ...result, value };
       return { ok: true, value: value - count, ts: now };
     },

@@ -29,7 +29,7 @@ export async function credit(
   if (!isCredits(limit.config)) throw uncreditable(limit);
   validateCount(count);
   const claim = new CreditClaim(limit, count);
-  // Its ids are apart from those of calls that take.
+  // The ids of `credit` are apart from the ids of calls that take.
   const marker = id === undefined ? undefined : markerFor(limit, id, "credit");
   const marked = marker === undefined ? claim : once(claim, limit, marker);
   const [answer] = await apply([new ClaimDecision(marked, environment.clock)]);
@@ -56,7 +56,8 @@ class CreditClaim implements Claim<RateLimitResult> {
     const { rows, part } = this.limit;
     const held = heldAt(draft.read(rows[0]), part, now);
     const value = Math.min(held.value + count, capacityOf(part));
-    // Where the balance is full, it is `count` less what did not fit, and not a rounding error.
+    // Below the capacity, all of `count` was added, and the difference of the two values would have a
+    // rounding error. At the capacity, only the difference fitted.
     this.credited = Math.max(0, value < capacityOf(part) ? count : value - held.value);
     const { ts } = held;
     if (this.credited > 0) draft.write(rows[0], rowOfTokens(part, { value, ts }));

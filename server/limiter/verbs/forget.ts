@@ -39,7 +39,7 @@ export async function forget(
       "forget() needs a key, got undefined; to fill the bucket that all callers share, use reset()",
     );
   }
-  // Or it would be written again.
+  // First the usage in memory, or it would be written again.
   await usage.forget(storedKey);
   const { list } = store;
   const names = store.names?.()[Symbol.asyncIterator]();
@@ -48,7 +48,7 @@ export async function forget(
   /** Deletes the rows of one name. */
   async function forgetName(name: string): Promise<number> {
     let deleted = 0;
-    // The ids of calls with `once` are in rows whose keys begin with that of the bucket. Other rows
+    // The ids of calls with `once` are in rows whose keys begin with the key of the bucket. Other rows
     // may stand between them: "Ann|1" between "ann|1" and "ann|2", by the rules of a language.
     const prefix = sideRowsOf(name)?.keyStart?.(storedKey!);
     let after = prefix === undefined ? rowId(name, storedKey!, -1) : undefined;
@@ -61,7 +61,7 @@ export async function forget(
       const deleting = own.length === 0 ? [] : apply(own.map((row) => deletion([row])));
       const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
       deleted += found.filter(Boolean).length;
-      // The rows of one key follow each other, so another key ends them.
+      // The rows of one key follow each other, so a row of another key ends them.
       if ((prefix === undefined ? own : page).length < PAGE) return deleted;
       after = page.at(-1)!;
     }

@@ -1,6 +1,7 @@
 /**
- * Gives tokens of a call back, from the last entry of its receipt to the first: to the block that they
- * are from while it lives, and else to their rows, as many as nothing else has replaced meanwhile.
+ * Gives tokens of a call back, from the last entry of its receipt to the first. Tokens from a block go
+ * back to the block while it lives. Other tokens go back to their rows, except tokens that were replaced
+ * meanwhile.
  */
 import { rowKey, type RowId } from "../../store/store.js";
 import type { Line } from "../context/line.js";
@@ -12,11 +13,12 @@ import type { Receipt } from "../claims/receipt.js";
 import { refundRows } from "../claims/refund-rows.js";
 
 /**
- * Gives back up to `count` tokens, in the turn of the receipt. Each limit gets its part by a decision
- * of its own. After a failure of the store, some may have got it and others not; nothing comes back
- * twice.
+ * Gives back up to `count` tokens, in the turn of the receipt. Each limit gets its part by a decision of
+ * its own. After a failure of the store, some limits may have got their part and others not; no token
+ * comes back twice.
  *
- * @returns what the rows of the last decision then hold; `undefined` if there was nothing to give back.
+ * @returns the tokens that the rows of the last decision then hold; `undefined` if there was nothing to
+ * give back.
  */
 export async function giveBack(
   context: Context,
@@ -44,7 +46,10 @@ export async function giveBack(
   return value;
 }
 
-/** Corrects the tokens that a call was let through with. No row has them, so only its usage changes. */
+/**
+ * Corrects the use of a call that was let through without taking tokens, by an outage or a shadow. Only
+ * the usage of the limit changes.
+ */
 export function usePassed({ usage }: Context, receipt: Receipt, used: number): void {
   const { limit, passed } = receipt;
   receipt.passed = used;
@@ -56,9 +61,9 @@ async function giveBackOwn(context: Context, receipt: Receipt, count: number): P
   const { apply, environment, onChange } = context;
   const { limit, marker } = receipt;
   const claimed = receipt.claim(count, environment.scope);
-  // Also if the store fails now: they are given back no second time, and were not used.
+  // Count the tokens even if the store fails now: they were not used, and are given back no second time.
   if (limit.usage !== undefined) context.usage.add(limit, { givenBack: count });
-  // A transaction that is rolled back could not take them out of the block again.
+  // In a transaction, no block gets tokens back: a rollback could not take them out of the block again.
   const returned = environment.scope === undefined ? claimed.filter(returnToBlock) : [];
   const others = claimed.filter((refund) => !returned.includes(refund));
   if (others.length === 0) {
@@ -69,7 +74,7 @@ async function giveBackOwn(context: Context, receipt: Receipt, count: number): P
     refundRows(limit, rows, tokens, taken),
   );
   if (marker !== undefined && receipt.ownCountIn(environment.scope) === 0) {
-    // Its id would let the next call through for nothing.
+    // Without this, the next call with the id would pass for nothing.
     claims.unshift(forgettingMarker(claims.shift()!, marker.row, marker.ts));
   }
   const { clock } = environment;
@@ -100,14 +105,14 @@ function forgettingMarker<TAnswer>(
   return {
     rows: [...claim.rows, marker],
     attempt(draft, now) {
-      // It may have lapsed, and have been written for a later call.
+      // With another `ts`, the marker is of a later call: the call's own marker has lapsed.
       if (draft.peek(marker)?.ts === ts) draft.write(marker, null);
       return claim.attempt(draft, now);
     },
   };
 }
 
-/** Gives tokens back to the block that they are from, if it still lives. */
+/** Gives tokens back to the block that they are from, if the block still lives. */
 function returnToBlock(refund: EntryRefund): boolean {
   const { block, count } = refund;
   if (block === undefined || !block.isLiving()) return false;

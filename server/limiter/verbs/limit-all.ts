@@ -1,4 +1,4 @@
-/** `limitAll`: several calls as one decision. All of them take their tokens, or none does. */
+/** `limitAll`: several requests as one decision. All of them take their tokens, or none does. */
 import { validateSatisfiable } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { rowKey } from "../../store/store.js";
@@ -58,7 +58,7 @@ export function requestsOf(context: Context, items: readonly LimitAllItem[]): Li
   return requests;
 }
 
-/** The answer once it is decided. Reports each charge and each denial. */
+/** Makes the result of a call that is decided. Reports each charge and each denial. */
 export function answerAll(
   context: Context,
   requests: readonly LimitRequest[],
@@ -73,7 +73,7 @@ export function answerAll(
   const results = requests.map((request, i) => {
     const given = answer.results[i]!;
     const result = request.limit.config.shadow ? inShadow(given, now) : given;
-    // When all are denied, no item has taken anything that could be settled.
+    // When the call is denied, no item has taken tokens that could be settled.
     const { limit, count } = request;
     const marker = markers?.[i];
     const isHeld = holds?.[i] !== undefined;
@@ -82,7 +82,7 @@ export function answerAll(
   for (const [i, request] of requests.entries()) {
     const isDenied = !answer.results[i]!.ok;
     if (!ok && !isDenied) continue;
-    // A shadow lets its own call pass. Another limit has denied this one, so nothing was used.
+    // A shadow lets its own item pass. If another limit has denied the call, nothing was used.
     const passes = ok ? countingOf(holds?.[i] !== undefined, results[i]!) : "none";
     const counting = results[i]!.ok ? passes : "sum";
     report(context, "limit", request, results[i]!, changed[i]!, counting);
@@ -138,7 +138,7 @@ export function claimAll(
   return withHolds(claim, heldBy, false);
 }
 
-/** How the items hold their tokens: those whose limits have holds. */
+/** How the items hold their tokens; `undefined` for items of limits without holds. */
 function holdsOf(
   options: LimitAllOptions,
   requests: readonly LimitRequest[],
@@ -152,7 +152,7 @@ function holdsOf(
   );
 }
 
-/** The requests that were denied, by name. Of several for one name, the one with the longest wait. */
+/** The denied requests, by name. Of several denials with one name, the denial with the longest wait. */
 function denialsOf(
   requests: readonly LimitRequest[],
   results: readonly RateLimitResult[],
@@ -178,7 +178,7 @@ function validateTogether(requests: readonly LimitRequest[]): void {
   for (const { limit, count, reserve } of requests) {
     if (limit.answer !== undefined) continue;
     const { name, config } = limit;
-    // By the row: two keys are one bucket if `hashKey` returns the same for both.
+    // By the row: two keys are one bucket if `hashKey` returns the same for the two.
     const id = rowKey(limit.rows[0]);
     const total = (totals.get(id) ?? 0) + count;
     totals.set(id, total);

@@ -1,4 +1,7 @@
-/** `limitFirst`: the first of several limits that has the tokens pays for a call, or all in order. */
+/**
+ * `limitFirst`: the first of several limits that has the tokens pays for a call. With `split`, all of
+ * them pay, in order.
+ */
 import { toleranceOf } from "../../../core/config.js";
 import { countOf, isSatisfiable, mostHeld } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
@@ -35,7 +38,7 @@ export async function limitFirst(
   const { split = false } = options;
   const count = countOf(options);
   const requests = requestsOf(context, items, options);
-  // Nothing is split into nothing: the first limit says whether it is in debt.
+  // A count of 0 is not split: the first limit answers, by whether it is in debt.
   const together = split && count > 0;
   validatePayable(requests, count, together);
   const { markerFor, environment } = context;
@@ -129,7 +132,7 @@ function openFirst(
   throw error;
 }
 
-/** @param first whose limit `settle` charges, whether it paid or not. */
+/** @param first the request whose limit `settle` charges, whether that limit paid or not. */
 function payment(
   { limit }: LimitRequest,
   result: LimitFirstResult & { ok: true },
@@ -155,14 +158,14 @@ function requestsOf(
     const item: LimitFirstItem & PlanOptions = typeof given === "string" ? { name: given } : given;
     rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, "an item of limitFirst()");
     if (split && "count" in item) throw notSplit("count", item.count, OWN_COUNT);
-    // A key that is there and undefined is a mistake, in the item as in the call.
+    // `key: undefined` is a mistake, in the item as in the call.
     const limit = context.resolve(item.name, {
       ...("key" in item ? { key: item.key } : "key" in options && { key: options.key }),
       config: item.config,
       plan:
         item.config === undefined ? (item.plan ?? planFor(context, item.name, options)) : undefined,
     });
-    // An override that exempts a caller shows as a shadow, and pays for every call.
+    // The limit of an exempt caller looks like a shadow, too, but pays for every call.
     if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name);
     const row = rowKey(limit.rows[0]);
     if (rows.has(row)) throw twice(limit.name);
@@ -172,7 +175,7 @@ function requestsOf(
   });
 }
 
-/** The plan of the call is that of its limits with plans. Credits, which may pay after them, have none. */
+/** The plan of the call is for its limits with plans. Credits, which may pay after them, have no plan. */
 function planFor({ plans }: Context, name: string, { plan }: PlanOptions): string | undefined {
   return plans.has(name) ? plan : undefined;
 }
@@ -196,12 +199,12 @@ function twice(name: string): RateLimitConfigError {
   return new RateLimitConfigError("items", name, { message });
 }
 
-/** One limit that can hold the tokens is enough. The others are never asked in vain for long. */
+/** Throws for a call that can never pass. One limit that can hold the tokens is enough. */
 function validatePayable(requests: readonly LimitRequest[], count: number, split: boolean): void {
   const isPossible = split
     ? isPayable(requests, count)
     : requests.some(({ limit, count: own }) => isSatisfiable(limit.config, own, false));
-  // What an override answers does not depend on the count.
+  // The answer of an override does not depend on the count.
   if (isPossible || requests.some(({ limit }) => limit.answer !== undefined)) return;
   const names = requests.map(({ limit }) => `"${limit.name}"`).join(", ");
   const message = split

@@ -1,6 +1,6 @@
 /**
- * `limit`: one call on one limit, as a decision for the store. It is made on the only row of the limit,
- * or on two random shards.
+ * `limit`: one call on one limit, as a decision for the store. The decision is made on the only row of
+ * the limit, or on two random shards.
  */
 import type { Row } from "../../../core/rows/row.js";
 import { floorOf, type Bucket } from "../../../core/config.js";
@@ -28,8 +28,8 @@ import { holdOf } from "../claims/hold-request.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
 /**
- * One promise per call from here to the database. Where hundreds of calls wait for one row, this
- * process is the bottleneck, and most of its work is collecting the garbage of earlier calls.
+ * Makes one promise per call from here to the database. Where hundreds of calls wait for one row, this
+ * process is the bottleneck, and most of its work is to collect the garbage of earlier calls.
  *
  * @param maxWait see `LimitRequest`; for `acquire`.
  */
@@ -67,9 +67,9 @@ export function limit(
 interface Decided extends Decision<RateLimitResult> {
   readonly now: number;
   readonly isChange: boolean;
-  /** After a denial: the limit, where it has open holds. */
+  /** After a denial: the limits that have open holds. */
   readonly holding?: readonly HoldingLimit[] | undefined;
-  /** After a denial: the states of its rows. */
+  /** After a denial: the states of the decision's rows. */
   readonly left?: readonly (Row | null)[];
 }
 
@@ -79,9 +79,9 @@ interface Decided extends Decision<RateLimitResult> {
  */
 export class SingleCall implements LimitCall {
   /**
-   * @param throws whether a denial fails.
-   * @param made the decision; by default, that of `limit`.
-   * @param of what the result remembers.
+   * @param throws whether a denial rejects.
+   * @param made the decision; by default, the decision of `limit`.
+   * @param of the data that the result remembers.
    */
   constructor(
     private readonly context: Context,
@@ -198,19 +198,19 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     readonly environment: Environment,
   ) {
     const { part, floor } = resolved;
-    // Decided on two shards.
+    // A limit with shards is decided on two of them.
     const isSharded = part !== resolved.config;
     this.limit = resolved;
     this.count = count;
     this.reserve = reserve;
     this.maxWait = maxWait;
-    // With shards, a plain take is from the one that is believed to be the fuller one. A call that finds
-    // too few tokens there is decided on both.
+    // With shards, a plain take is from the shard that is believed to be fuller. A call that finds too
+    // few tokens there is decided on two shards.
     this.rows = isSharded
       ? chooseFullerFirst(resolved, environment)
       : (resolved.counted ?? resolved.holdRows ?? resolved.rows);
     this.config = part;
-    // The other shard may still have tokens, so this one must not go into debt.
+    // The other shard may still have tokens, so the first shard must not go into debt.
     this.floor = reserve && !isSharded ? floorOf(part, true) : floor;
     this.clock = environment.clock;
     this.plain = canTakePlainly(this) ? this : undefined;
@@ -252,7 +252,9 @@ const isDenied = ({ ok }: RateLimitResult): boolean => !ok;
 
 const NONE: readonly (Row | null)[] = [];
 
-/** The answer of a limit that only reports: it lets every call through, and says what it would do. */
+/**
+ * The answer of a shadow: every call passes, and `shadow` has the answer that the limit would have given.
+ */
 export function inShadow(decided: RateLimitResult, now: number): RateLimitResult {
   const { ok, retryAfter, ...rest } = decided;
   if (retryAfter === undefined) return decided;

@@ -1,4 +1,4 @@
-/** `observe`: what a provider says about its own limit lowers the rows, and never raises them. */
+/** `observe`: a provider's figures about its own limit lower the rows, and never raise them. */
 import { DAY } from "../../../core/durations.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { observedRows } from "../../../core/observe.js";
@@ -35,9 +35,9 @@ export async function observe(
   const [row] = limit.rows;
   const claim = observeClaim(limit, remaining!, (now) => resetAt ?? now + (retryAfter ?? 0));
   const decision = new ClaimDecision(claim, environment.clock);
-  // What this process holds in blocks is more than what the provider has left.
+  // The blocks of this process may have more tokens than the provider has left.
   endLeases(row);
-  // Also if it fails, because the answer alone may have been lost.
+  // End the leases also after a failure, because only the answer may have been lost.
   const [lowered] = await apply([decision]).finally(() => endLeases(row));
   if (lowered) onChange(limit.name, limit.key);
   return { observed: true, lowered: lowered! };
@@ -63,7 +63,7 @@ function observeClaim(
 
 type Figures = Pick<ObserveOptions, "remaining" | "retryAfter" | "resetAt">;
 
-/** A text in place of a number is a mistake of the program. A number that is wrong is one of the provider. */
+/** A text in place of a number is a mistake of the program. A wrong number is a mistake of the provider. */
 function validateTypes({ remaining, retryAfter, resetAt }: Figures): void {
   if (!isFigure(remaining)) {
     const message = `remaining must be a number of tokens, got ${describe(remaining)}`;
@@ -81,7 +81,7 @@ function validateTypes({ remaining, retryAfter, resetAt }: Figures): void {
 const isThere = (value: unknown) => value !== undefined && value !== null;
 const isFigure = (value: unknown) => !isThere(value) || typeof value === "number";
 
-/** What of the provider's figures cannot be true, for a message. */
+/** The first of the provider's figures that cannot be true, for a message; `undefined` if all can. */
 function wrongFigure({ remaining, retryAfter, resetAt }: Figures, now: number): string | undefined {
   if (!isThere(remaining) || !(remaining >= 0 && remaining < Infinity))
     return `remaining: ${String(remaining)}`;

@@ -30,13 +30,16 @@ import { settle } from "./settle.js";
 type ByResult = [result: RateLimitResult | LimitFirstResult, actual: Usage];
 type ById = [names: HeldNames, options: HoldOptions, actual: Usage | UsageByName];
 
-/** A hold is named by its limits and its id, and all else by the result of its call. */
+/**
+ * Whether `settle` names a hold, by its limits and its id. Without a hold, `settle` gets the result of a
+ * call.
+ */
 function isById(args: ByResult | ById): args is ById {
   const [first, second] = args;
   return (typeof first === "string" || Array.isArray(first)) && typeof second === "object";
 }
 
-/** `settle` is one method for both. What comes back is as what was named. */
+/** `settle` is one method for results and for holds, with a result type for each. */
 export interface Settle {
   (...args: ByResult): Promise<SettleResult>;
   (...args: ById): Promise<SettledHold>;
@@ -72,7 +75,8 @@ export function createOperations(context: Context, whenKnown: WhenKnown) {
     getValue: whenKnown((name: string, options?: ValueOptions) =>
       getValue(context, name, options as KeyOptions | undefined),
     ),
-    // The names are those of the items, which the compiler cannot follow through their plans.
+    // The names of the snapshots are those of the items. The compiler cannot see that through the types
+    // of plans.
     snapshots: whenKnown(
       <TName extends string>(items: readonly (KeyOptions & { name: string })[]) =>
         snapshots(context, items as readonly (KeyOptions & { name: TName })[]),

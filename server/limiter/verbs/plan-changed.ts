@@ -5,7 +5,7 @@ import { PLAN_NAME } from "../../changes/plan-digest.js";
 import type { Context } from "../context/context.js";
 
 export function planChanged({ onChange }: Pick<Context, "onChange">, key: string): void {
-  // What a missing user id looks like must not be taken for the shared bucket.
+  // `undefined` may be a missing user id, so it must not stand for the shared bucket.
   if (key === undefined) {
     throw new RateLimitInputError("key", "planChanged() needs the key whose plan has changed");
   }

@@ -1,4 +1,4 @@
-/** `usage`: who used how much, from the rows of counters. */
+/** `usage`: sums up the use of a key, from the rows of counters. */
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
 import {
   countOf,
@@ -94,9 +94,9 @@ function spansFrom(start: number, end: number, every: number): number[] {
 }
 
 /**
- * The start of the first span, and the end of the last one.
+ * The start of the first span, and the end of the last span.
  *
- * @throws RateLimitConfigError for instants that are none, or too far apart.
+ * @throws RateLimitConfigError for values that are no instants, and for instants that are too far apart.
  */
 export function spansOf(
   { every }: Pick<UsageTerms, "every">,

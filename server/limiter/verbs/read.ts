@@ -55,7 +55,7 @@ export async function snapshots<TName extends string>(
 /** How many keys are looked at at the same time, so that pages leave connections to calls. */
 const AT_ONCE = 4;
 
-/** `of` each of them, a few at the same time. */
+/** Calls `of` for each item, for a few items at the same time. */
 async function inTurns<TItem, TResult>(
   items: readonly TItem[],
   of: (item: TItem, index: number) => Promise<TResult>,
@@ -72,11 +72,11 @@ async function inTurns<TItem, TResult>(
 /** A limit as it was read. */
 export interface Read {
   readonly state: ReadState;
-  /** The row that adds up its open holds. */
+  /** The row that adds up the limit's open holds; `null` where there is none. */
   readonly sum: Row | null;
 }
 
-/** Reads limits. Holds that have lapsed end before, so what is shown is what a call would get. */
+/** Reads limits. Lapsed holds end first, so that the result shows the tokens that a call would get. */
 export async function readLimits(
   context: Context,
   limits: readonly ResolvedLimit[],
@@ -115,7 +115,7 @@ function snapshotOf<TName extends string>(
   };
 }
 
-/** The tokens held, of a limit that has holds. */
+/** The tokens that are held, for a limit that has holds. */
 export function heldIn({ held }: Pick<ReadState, "held">): { held?: number } {
   return held === undefined ? {} : { held };
 }
@@ -148,7 +148,7 @@ export function readState(
       const value = withBlocks(leases, limit, state.value);
       const tokens = value === state.value ? state : { value, ts: state.ts };
       const fullest = shards > 1 && { fullest: fullestShards(states, config, now) };
-      // What an override answers does not depend on holds.
+      // The answer of an override does not depend on holds.
       const read = { ...tokens, ...fullest, ...held, now };
       return { state: read, sum: limit.answer === undefined ? added : null };
     },

@@ -1,4 +1,4 @@
-/** `refund`: gives back tokens of a call, as many as nothing else has replaced meanwhile. */
+/** `refund`: gives back tokens of a call, except tokens that were replaced meanwhile. */
 import { capacityOf } from "../../../core/config.js";
 import { countOf } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
@@ -42,7 +42,7 @@ export async function refund(
   }
   const { value } = await (isGranted(result)
     ? refundCopy(context, limit, count, result)
-    : // A denied call took nothing, nor did one whose id was charged before.
+    : // A denied call took nothing, and neither did a repeated call.
       refundGift(context, limit, result === undefined ? count : 0));
   onChange(limit.name, limit.key);
   const isGift = result === undefined || isGranted(result);
@@ -50,7 +50,10 @@ export async function refund(
   return { value };
 }
 
-/** Gives tokens of a call of `limitFirst` back, those that were paid last first. Resolves with their number. */
+/**
+ * Gives tokens of a call of `limitFirst` back. Tokens that were paid last go back first. Resolves with
+ * the number of tokens.
+ */
 export async function refundPayment(
   context: Context,
   result: LimitFirstResult,
@@ -69,7 +72,7 @@ export async function refundPayment(
 
 const PAYMENT_OPTIONS: ReadonlySet<string> = new Set(["count"]);
 
-/** Whether a result is of `limitFirst`, or looks like one. */
+/** Whether a value is a result of `limitFirst`, or looks like such a result. */
 export function isPayment(result: unknown): result is LimitFirstResult {
   return Array.isArray(Object(result).paid);
 }
@@ -84,7 +87,7 @@ export function paymentOf(result: LimitFirstResult, environment: Environment): R
   );
 }
 
-/** For a copy of a result, which remembers nothing. */
+/** Gives back by a copy of a result, which remembers nothing. */
 function refundCopy(
   context: Context,
   limit: ResolvedLimit,
@@ -99,7 +102,7 @@ function refundCopy(
   return refundTo(context, limit, rows, count, taken);
 }
 
-/** Where no call is known. */
+/** Gives back tokens where the call that took them is not known. */
 async function refundGift(
   context: Context,
   limit: ResolvedLimit,
@@ -107,7 +110,7 @@ async function refundGift(
 ): Promise<Refunded> {
   const rows = chooseRows(limit, context.environment.random);
   const refunded = await refundTo(context, limit, rows, count);
-  // These two shards are full, so the tokens were taken from others.
+  // These two shards are full, so the tokens were taken from other shards.
   const isMore = refunded.rest > 0 && (limit.config.shards ?? 1) > 2;
   return isMore ? refundTo(context, limit, allRows(limit), refunded.rest) : refunded;
 }
@@ -129,7 +132,7 @@ function isGranted(result: RateLimitResult | undefined): result is RateLimitResu
   return result.shadow?.ok !== false;
 }
 
-/** In plain JavaScript it can be anything, such as a result that was sent as JSON in part. */
+/** In plain JavaScript, `result` can be any value, such as a part of a result that was sent as JSON. */
 function validateResult(result: RateLimitResult | undefined): void {
   if (result === undefined) return;
   const { ok, value, ts }: { ok?: unknown; value?: unknown; ts?: unknown } = result ?? {};
@@ -138,7 +141,7 @@ function validateResult(result: RateLimitResult | undefined): void {
   throw new RateLimitInputError("result", "result must be what limit or acquire returned");
 }
 
-/** By the row: two keys are one bucket if `hashKey` returns the same for both. */
+/** By the row: two keys are one bucket if `hashKey` returns the same for the two. */
 function validateSame({ limit }: Receipt, { name, rows: [row] }: ResolvedLimit): void {
   if (limit.name === name && limit.rows[0].key === row.key) return;
   const key = limit.name === name ? " with another key" : "";

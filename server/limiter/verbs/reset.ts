@@ -1,6 +1,6 @@
 /**
- * `reset`: fills a bucket. A row that does not exist is full, whatever the config of its limit. Only
- * credits would be lost with their row.
+ * `reset`: fills a bucket by deleting its rows. A missing row is a full bucket, whatever the config of
+ * its limit. Only a balance of credits would be lost with its row.
  */
 import { isCredits } from "../../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
@@ -22,17 +22,18 @@ export async function reset(
   const limit = beneathAnswer(resolve(name, options, false));
   if (isCredits(limit.config)) throw unfillable(name);
   endLeases(limit.rows[0]);
-  // The shards are independent rows. A bucket is never full without having its closings forgotten, too.
+  // The shards are independent rows, with a decision each. A row and the count of its closings are
+  // deleted together, so that no full bucket has old closings.
   const parts = limit.counted === undefined ? allRows(limit).map((row) => [row]) : [limit.counted];
-  // Also if it fails, because the answer alone may have been lost.
+  // End the leases also after a failure, because only the answer may have been lost.
   await apply(parts.map(deletion)).finally(() => endLeases(limit.rows[0]));
   onChange(limit.name, limit.key);
 }
 
-/** What there is to delete does not depend on the time. */
+/** A clock for deletions, which do not depend on the time. */
 const anyTime = () => 0;
 
-/** Deletes rows together. The result is whether there was one. */
+/** Deletes rows together. The result is whether any of the rows was there. */
 export function deletion(rows: readonly RowId[]): ClaimDecision<boolean> {
   const claim = {
     rows,

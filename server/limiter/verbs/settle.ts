@@ -1,4 +1,4 @@
-/** `settle`: an estimate that a call took becomes what was really used. */
+/** `settle`: corrects the estimate that a call took to the tokens that were really used. */
 import { validateCount } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitInputError } from "../../../core/errors.js";
@@ -12,7 +12,9 @@ import { ownReceiptOf } from "../claims/receipt.js";
 import { endingOf, isMissing, type Usage, warnOf } from "../holds/reported-use.js";
 import { isPayment, paymentOf } from "./refund.js";
 
-/** What was used beyond the estimate is charged into debt, for `limitFirst` to its first limit. */
+/**
+ * Tokens that were used beyond the estimate are charged into debt; for `limitFirst`, to its first limit.
+ */
 export async function settle(
   context: Context,
   result: RateLimitResult | LimitFirstResult,
@@ -25,8 +27,8 @@ export async function settle(
     : ownReceiptOf(result, environment);
   if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
   const { holds, isTaken, limit } = receipt;
-  // The first call with an id settles its tokens. A denied shadow would have let its call use nothing,
-  // and let it use what it counts as its usage.
+  // A repeated call took nothing: the first call with the id settles the tokens. A call that a shadow
+  // would have denied took nothing, too, so only its usage is corrected.
   if (!isTaken && holds.length === 0) {
     if (result.ok && "shadow" in result && !isMissing(actual)) usePassed(context, receipt, actual);
     return { settled: false };
@@ -37,7 +39,8 @@ export async function settle(
     return { settled: ok && !isMissing(actual) };
   }
   if (isMissing(actual)) return { settled: false };
-  // All of what a call has used that an outage had let through is charged now.
+  // If an outage let the call through, all tokens that the call used are charged below. So they no longer
+  // count as passed.
   for (const each of [receipt, ...receipt.payers]) usePassed(context, each, 0);
   const { scope } = environment;
   await receipt.inTurn(scope, async () => {

@@ -1,23 +1,27 @@
 /**
- * When an operation begins: once the overrides are known that say what the names of its limits stand for.
- * It wraps the whole operation, and is no link of the chains in `answers`.
+ * When an operation begins: once the overrides are known, by which the names of its limits are resolved.
+ * The wait comes before the whole operation, and is no link of the chains in `answers`.
  */
 import { isOutage } from "../answers/when-store-fails.js";
 
 /**
- * @param paidBy whether the call needs all of the limits that it names, or the first of them that has
- * the tokens. @default "all"
+ * @param paidBy whether the call needs all of the limits that it names, or only the first limit that has
+ * the tokens.
+ * @default "all"
  */
 export type WhenKnown = <TArgs extends unknown[], TResult>(
   operation: (...args: TArgs) => Promise<TResult>,
   paidBy?: "all" | "first",
 ) => (...args: TArgs) => Promise<TResult>;
 
-/** For a limiter without overrides, and for a transaction, which goes by what is known. */
+/**
+ * For a limiter without overrides, and for a transaction, which goes by the overrides that are known
+ * already.
+ */
 export const atOnce: WhenKnown = (operation) => operation;
 
 /**
- * @param fresh what a call has to wait for; `undefined` for nothing.
+ * @param fresh the read that a call has to wait for; `undefined` for none.
  * @param isOpen whether a limit lets its calls through when the store fails.
  */
 export function afterOverrides(

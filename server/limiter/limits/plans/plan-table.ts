@@ -50,7 +50,10 @@ export class PlanTable {
     return configs.length === 0 ? undefined : (configs as readonly Bucket[]);
   }
 
-  /** @throws RateLimitConfigError for plans that are not those of the limiter, and for a config that cannot work. */
+  /**
+   * @throws RateLimitConfigError for other plans than those of the limiter, and for a config that cannot
+   * work.
+   */
   add(name: string, given: PlannedConfig): PlannedLimit {
     const path = `limits.${name}`;
     const { plans, ...shared } = given;

@@ -1,12 +1,13 @@
 /**
  * The calls of one process that wait for tokens of one key, in their order.
  *
- * Only those at the head reserve tokens, as many as get their turn soon. The others wait here and have
- * taken nothing, so they leave without a trace. A reservation cannot do that: while a bucket owes
- * tokens, only the call that took last gives them back (see `core/refund.ts`). Where each caller
- * reserved for itself, callers who give up in their order left a debt that kept all others away.
+ * Only the calls at the head reserve tokens: those that get their turn soon. The other calls wait here
+ * and have taken nothing, so they leave without a trace. A call with a reservation cannot leave without a
+ * trace: while a bucket owes tokens, only the call that took last can give its tokens back (see
+ * `core/refund.ts`). Rejected: every caller reserves at once. Callers that gave up in their order then
+ * left a debt that kept all others away.
  *
- * A caller at the head who leaves passes its turn to the next one that wants as many tokens.
+ * A caller at the head that leaves passes its turn to the next caller that wants as many tokens.
  */
 import { isRateLimitError } from "../../../../core/errors.js";
 import { sameConfig } from "../../../../core/same-config.js";
@@ -25,7 +26,7 @@ type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** A reservation, until the work may be done. */
 interface Turn extends Reservation {
-  /** Who gets it. Another caller, once that one has left. */
+  /** The caller that gets the turn. It is another caller once the first one has left. */
   waiter: Waiter;
   readonly timer: AbortController;
 }
@@ -44,11 +45,14 @@ interface Giving {
   reject(error: unknown): void;
 }
 
-/** How long before its turn a call reserves, ms. At least two round trips, so that none is late for that. */
+/**
+ * How long before its turn a call reserves, ms. It is at least two round trips (`#ahead`), so that no
+ * call is late because of its reservation.
+ */
 const AHEAD = 50;
 
 export class AcquireLine implements Line {
-  /** They have not been asked for yet. */
+  /** The callers whose tokens have not been asked for yet. */
   readonly #queue = new Set<Waiter>();
   /** The tokens of the queue. */
   #queued = 0;
@@ -59,15 +63,23 @@ export class AcquireLine implements Line {
   readonly #estimate: LineEstimate;
   /** Ends the wait until the last turn is near. */
   #untilNear: AbortController | undefined;
-  /** Whether the store failed: then those behind are asked for together, and fail within one time-out. */
+  /**
+   * Whether the store failed. The whole queue is then asked for together, and fails within one time-out.
+   */
   #isFailing = false;
-  /** Tokens that are not sent back yet. All of them go together, or each would wait for those before it. */
+  /**
+   * Tokens that are not sent back yet. All of them go back together, or each call would wait for the
+   * calls before it.
+   */
   readonly #giving: Giving[] = [];
-  /** Resolves when the turns have moved up, or not. */
+  /** Resolves when all decisions on moving up are answered, whether turns have moved or not. */
   #moving: Promise<unknown> = Promise.resolve();
   /** How often the turns are still to move up. */
   #moves = 0;
-  /** Turns on their way back. A reservation that overtook one of them would keep it from coming back. */
+  /**
+   * How many turns are on their way back. A reservation that overtook such a turn would keep its tokens
+   * from coming back.
+   */
   #returning = 0;
 
   /** @param ended called when no caller is left. */
@@ -115,12 +127,12 @@ export class AcquireLine implements Line {
   async #giveBack(): Promise<void> {
     const giving = this.#giving.splice(0);
     const claims = giving.map(({ claim }) => claim);
-    // A repeat has reserved nothing of its own.
+    // A repeated call has reserved nothing of its own.
     const reservations = this.#turns.filter(({ result }) => !result.repeated);
     const moving = new MovingUp(claims, reservations);
     const { apply, environment } = this.context;
     const answering = apply([new ClaimDecision(moving, environment.clock)]);
-    // Reservations that are sent from now on come after it.
+    // Reservations that are sent from now on come after this decision.
     this.#pump();
     try {
       const [answers] = (await answering) as [readonly Refunded[]];
@@ -153,11 +165,11 @@ export class AcquireLine implements Line {
 
   #mayAsk({ request }: Waiter): boolean {
     if (this.#returning > 0 || this.#giving.length > 0) return false;
-    // Where nothing can be reserved, none can be late for another one.
+    // Where nothing can be reserved, a call is granted or denied at once, so no call waits for another.
     if (this.#isFailing || request.limit.config.maxReserved === 0) return true;
     if (this.#asking.size === 0 && (this.#turns.length === 0 || this.#untilAhead() <= 0))
       return true;
-    // What the first answer leaves is not known yet.
+    // Before the first answer, the tokens that are left are not known.
     if (!this.#estimate.isKnown) return false;
     return this.#estimate.waitOf(request, this.#asked + request.count) <= this.#ahead();
   }
@@ -215,7 +227,7 @@ export class AcquireLine implements Line {
   async #serve(turn: Turn): Promise<void> {
     await this.#moving;
     const at = this.#turns.indexOf(turn);
-    // It has moved up meanwhile, and ends by another timer.
+    // The turn has moved up meanwhile, and ends by another timer.
     if (at === -1) return;
     this.#turns.splice(at, 1);
     turn.waiter.resolve(turn.result);
@@ -234,7 +246,7 @@ export class AcquireLine implements Line {
     if (result.retryAfter === undefined) void this.#serve(moved);
   }
 
-  /** While turns are still to come, looks again shortly before the last one. */
+  /** While turns are still to come, looks again shortly before the last turn. */
   #pumpAhead(): void {
     const ms = this.#untilAhead();
     if (this.#turns.length === 0 || !(ms > 0)) return;
@@ -250,7 +262,10 @@ export class AcquireLine implements Line {
     return Math.ceil(this.#estimate.untilLastTurn() - this.#ahead());
   }
 
-  /** Those behind move up. The last turn is left over: it goes to the queue, or back. */
+  /**
+   * A caller leaves its turn. Later callers that want as many tokens move up by a turn each. The last of
+   * these turns is left over: it goes to the first caller of the queue, or its tokens go back.
+   */
   async #free(leaving: Waiter, reason: unknown): Promise<void> {
     await this.#moving;
     const turn = this.#turns.find((each) => each.waiter === leaving);
@@ -265,14 +280,16 @@ export class AcquireLine implements Line {
     const mayTake = next !== undefined && free.at <= next.until && isAlike(next, leaving);
     const isTaken = mayTake && this.#remove(next);
     free.waiter = isTaken ? next : leaving;
-    // It was granted, and its caller had left before the answer.
+    // The turn has come already, because the caller had left before the answer. A later caller gets it
+    // now.
     if (turn.waiter !== leaving && turn.result.retryAfter === undefined) void this.#serve(turn);
     if (isTaken) return leaving.reject(reason);
     this.#turns.splice(this.#turns.indexOf(free), 1);
     this.#estimate.lastTurn = this.#turns.at(-1)?.at;
     free.timer.abort();
     this.#returning++;
-    // If the store fails now, the tokens stay taken. The caller asks why the wait has ended.
+    // If the store fails now, the tokens stay taken. The caller gets its own reason for the end of the
+    // wait, and not this failure.
     const receipt = ownReceiptOf(free.result, this.context.environment);
     const { count } = leaving.request;
     const giving = receipt?.inTurn(undefined, () => giveBack(this.context, receipt, count));
@@ -283,7 +300,7 @@ export class AcquireLine implements Line {
     this.#pump();
   }
 
-  /** Those who have joined before anything was known. */
+  /** Refuses the late callers that joined before the first answer. */
   #refuseLate(): void {
     let queued = 0;
     for (const waiter of this.#queue) {
@@ -296,7 +313,10 @@ export class AcquireLine implements Line {
     return waiter.until !== Infinity && this.#lateness(waiter, queued) > 0;
   }
 
-  /** What the line knows may be old: others may have given tokens back. So the rows are read. */
+  /**
+   * Reads the rows, and denies a caller that is still late. The line's estimate may be old, because other
+   * callers may have given tokens back.
+   */
   async #refuseIfLate(waiter: Waiter): Promise<void> {
     // If the store fails, the call finds out in its turn.
     await this.#estimate.read(waiter.request).catch(() => {});
@@ -322,7 +342,7 @@ export class AcquireLine implements Line {
     return isQueued;
   }
 
-  /** By how many ms its tokens come too late for it. */
+  /** By how many ms a caller's tokens come after its `maxWait`; below 0 if they come in time. */
   #lateness(waiter: Waiter, queued: number): number {
     const { request } = waiter;
     return Math.ceil(this.#estimate.waitOf(request, this.#asked + queued) - this.#left(waiter));
@@ -346,7 +366,9 @@ export class AcquireLine implements Line {
   }
 }
 
-/** Whether one caller can have the turn of another. An id, or a hold, is of one call. */
+/**
+ * Whether a caller can have the turn of another caller. A turn with an id or a hold is for one call only.
+ */
 function isAlike(a: Waiter, b: Waiter): boolean {
   const isOwn = (each: Waiter) =>
     each.options.once !== undefined || each.options.hold !== undefined;

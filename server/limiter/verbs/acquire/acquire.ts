@@ -1,4 +1,4 @@
-/** Reserves tokens in its turn, and resolves when the work may be done. */
+/** `acquire`: reserves tokens in the call's turn, and resolves when the work may be done. */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { RateLimitResult } from "../../../../core/decide.js";
 import { rowKey } from "../../../store/store.js";
@@ -19,13 +19,13 @@ export function createAcquire(context: Context, sleep: Sleep) {
   const { lines } = context;
 
   function lineOf({ limit }: LimitRequest): Line {
-    // It denies no call, and lets none wait for others.
+    // A shadow denies no call, and lets no call wait for another.
     if (limit.config.shadow) return new AcquireLine(context, sleep, () => {});
     const key = rowKey(limit.rows[0]);
     const known = lines?.get(key);
     if (known !== undefined) return known;
     const line = new AcquireLine(context, sleep, () => {
-      // It may end a second time, when tokens have come back, and another line may stand here by then.
+      // A line may end a second time, when tokens have come back. Another line may be here by then.
       if (lines?.get(key) === line) lines.delete(key);
     });
     lines?.set(key, line);

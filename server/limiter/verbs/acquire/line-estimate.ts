@@ -1,4 +1,4 @@
-/** How long the calls of a line wait, by what the last answers have left in the rows. */
+/** How long the calls of a line wait, by the tokens that the last answers left in the rows. */
 import { type RateLimitState, stateAt } from "../../../../core/calculate.js";
 import { waitFor } from "../../../../core/rows/reading.js";
 import { rowOfTokens } from "../../../../core/rows/bucket.js";
@@ -8,18 +8,21 @@ import type { LimitRequest } from "../../limits/limit-request.js";
 import type { Granted } from "../../context/line.js";
 import { readLimits } from "../read.js";
 
-/** Of how many answers the pace is about the mean. */
+/** The pace is about the mean of so many answers. */
 const ANSWERS = 16;
 
 export class LineEstimate {
   /** The tokens of all shards together. */
   #seen: RateLimitState | undefined;
-  /** Between the turns of this line, ms per token. Lines of other processes take turns in between. */
+  /**
+   * The time between the turns of this line, ms per token. Lines of other processes take turns in
+   * between.
+   */
   #pace = 0;
-  /** The last one that an answer has promised, epoch ms. */
+  /** The last turn that an answer has promised, epoch ms. */
   lastTurn: number | undefined;
   #reading: Promise<void> | undefined;
-  /** Of the last answer, ms. */
+  /** The round trip of the last answer, ms. */
   roundTrip = 0;
 
   constructor(private readonly context: Context) {}
@@ -39,19 +42,19 @@ export class LineEstimate {
     const turn = this.context.environment.clock() + (result.retryAfter ?? 0);
     const last = this.lastTurn;
     this.lastTurn = turn;
-    // Turns of a fixed window come by the window, and no two of them tell a pace.
+    // Turns of a fixed window come all together when a window starts, so two turns tell no pace.
     if (last === undefined || limit.config.kind === "fixed window" || count === 0) return;
     const gap = Math.max(0, turn - last) / count;
     this.#pace += (gap - this.#pace) / ANSWERS;
   }
 
-  /** @param value what the row, or the shards that gave the tokens, have left. */
+  /** @param value the tokens left in the row, or in the shards that gave the tokens. */
   saw({ limit }: Pick<LimitRequest, "limit">, { ts, shards }: Granted, value: number): void {
     const all = limit.config.shards ?? 1;
     this.#seen = { value: (value * all) / (shards?.length ?? all), ts };
   }
 
-  /** Reads what the rows hold. Callers who ask at the same time share the answer. */
+  /** Reads the tokens in the rows. Callers that ask at the same time share the answer. */
   read({ limit }: LimitRequest): Promise<void> {
     this.#reading ??= readLimits(this.context, [limit])
       .then(([read]) => {
@@ -70,9 +73,9 @@ export class LineEstimate {
   }
 
   /**
-   * Whole ms from now, at least 0.
+   * The wait of a call: whole ms from now, at least 0.
    *
-   * @param tokens those of the call, and of all that come before it.
+   * @param tokens the tokens of the call, and of all calls before it.
    */
   waitOf({ limit: { config } }: LimitRequest, tokens: number): number {
     if (this.#seen === undefined) return 0;

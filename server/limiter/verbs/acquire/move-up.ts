@@ -1,8 +1,8 @@
 /**
- * The claim that gives tokens of ended calls back to a row for which calls of this process wait. What
- * these have reserved is the last that the row has seen, so it can be reserved again behind what comes
- * back: the calls move up. Without that, a call that had estimated too much would get nothing back while
- * others wait, and a line would go on at the pace of estimates.
+ * The claim that gives tokens of ended calls back to a row for which calls of this process wait. If the
+ * reservations of these calls are the last changes of the row, they are undone, the tokens come back, and
+ * the reservations are made again: the calls move up. Without that, a call that had estimated too much
+ * would get nothing back while other calls wait, and a line would go on at the pace of estimates.
  */
 import { stateAt } from "../../../../core/calculate.js";
 import { tokensOf } from "../../../../core/rows/reading.js";
@@ -19,17 +19,22 @@ import type { Refunded } from "../../claims/refund-rows.js";
 /** Tokens that are reserved for a call of this process. */
 export interface Reservation {
   readonly request: LimitRequest;
-  /** What the row has held since. */
+  /** The result of the reservation, with the tokens that the row has held since. */
   readonly result: Granted;
   /** When the turn comes, epoch ms. */
   readonly at: number;
-  /** What says that the id of the call was charged, as it was written. A later settlement goes by it. */
+  /**
+   * The row of the marker of the call's id, and the instant of the marker. A later settlement finds the
+   * marker by them.
+   */
   readonly mark?: { readonly row: RowId; readonly ts: number } | undefined;
 }
 
 export class MovingUp implements Claim<readonly Refunded[]> {
   readonly rows: readonly RowId[];
-  /** The instant of the decision, and what became of the reservations; empty where none has moved. */
+  /**
+   * The instant of the decision, and the new results of the reservations; empty where no turn has moved.
+   */
   moved: { readonly now: number; readonly results: ReadonlyMap<Reservation, Granted> } = {
     now: 0,
     results: new Map(),
@@ -38,8 +43,8 @@ export class MovingUp implements Claim<readonly Refunded[]> {
   private readonly row: RowId;
 
   /**
-   * @param claims each gives tokens back to the same row, the first one of its rows.
-   * @param reservations those of this process, in their order.
+   * @param claims each claim gives tokens back to the same row, which is the first of its rows.
+   * @param reservations the reservations of this process, in their order.
    */
   constructor(
     private readonly claims: readonly Claim<Refunded>[],
@@ -80,12 +85,12 @@ export class MovingUp implements Claim<readonly Refunded[]> {
     for (const each of reservations) {
       const request = { ...each.request, maxWait: undefined };
       const { result, next } = decideOnRow(request, draft.read(this.row), now);
-      // A turn that has come may still be waiting for this.
+      // A turn that is due may still be waiting for this decision.
       const isLater = now + (result.retryAfter ?? 0) > Math.max(now, each.at);
       if (!result.ok || isLater) return undefined;
       if (next !== undefined) draft.write(this.row, next);
       if (each.mark !== undefined) {
-        // Its hold may have ended meanwhile.
+        // The hold of the call may have ended meanwhile.
         if (draft.read(each.mark.row)?.ts !== each.mark.ts) return undefined;
         draft.write(each.mark.row, markerOf(draft.read(this.row)!, limit.part, now));
       }
@@ -96,7 +101,7 @@ export class MovingUp implements Claim<readonly Refunded[]> {
   }
 }
 
-/** Those after which nothing else has changed the row, in their order. */
+/** The reservations after which nothing else has changed the row, in their order. */
 function lastOf(reservations: readonly Reservation[], row: Row | null): Reservation[] {
   const last: Reservation[] = [];
   let after = row;
