@@ -1,6 +1,6 @@
 /**
- * `list(name, { denied: true })`: who is limited now. The keys that an override blocks come first,
- * from memory, because they may have no rows. The others are found by reading rows.
+ * `list(name, { denied: true })`: the keys that are limited now. The keys that an override blocks come
+ * first, from memory, because they may have no rows. The other keys are found by reading rows.
  */
 import { calculateRateLimit } from "../../../core/calculate.js";
 import { capacityOf, type Bucket } from "../../../core/config.js";
@@ -25,15 +25,15 @@ interface DeniedOptions {
   count: number;
 }
 
-/** Of cursors: the last blocked key, or the last key whose rows were read. */
+/** The marks of cursors: for the last blocked key, and for the last key whose rows were read. */
 const BLOCKED = "b";
 const ROWS = "k";
-/** The start of the rows: no key comes before it. */
+/** The cursor of the start of the rows. */
 const FIRST_ROW = "r";
 
 /**
- * Keys whose rows are read at a time at most, and for one page. The first time it is a page and one more:
- * where all keys are limited, that is enough.
+ * The most keys whose rows are read at a time, and for one page. The first read is of one key more than a
+ * page has: where all keys are limited, that is enough.
  */
 const KEYS_AT_ONCE = 1000;
 const KEYS_PER_PAGE = 20_000;
@@ -86,7 +86,7 @@ function notAPosition(after: unknown): RateLimitInputError {
   return new RateLimitInputError("key", message);
 }
 
-/** Those of the keys for which a call for one token would be denied. */
+/** The items of the keys for which a call for one token would be denied. */
 async function deniedItems(
   context: ListContext,
   name: string,
@@ -110,7 +110,10 @@ export function waitForOne(
   return answer.kind === "blocked" ? waitUntil(answer.until, item.now) : undefined;
 }
 
-/** Of a limit that holds less than one token at most: until it is full. */
+/**
+ * ms until a call for one token would pass, by the tokens. For a capacity below one token: ms until the
+ * limit is full.
+ */
 function waitOf({ value, ts, config, now }: LimitItem): number | undefined {
   const count = Math.min(1, capacityOf(config));
   return calculateRateLimit({ value, ts }, config, now, count).retryAfter;

@@ -1,4 +1,4 @@
-/** The keys of a limit that have rows, in order, and what these hold; for the pages of `list`. */
+/** The keys of a limit that have rows, in order, and the tokens in these rows; for the pages of `list`. */
 import { calculateRateLimit } from "../../../core/calculate.js";
 import type { Bucket } from "../../../core/config.js";
 import { describe, RateLimitInputError } from "../../../core/errors.js";
@@ -21,7 +21,7 @@ export interface ListContext {
   store: RateLimitStore;
   configs: ReadonlyMap<string, Bucket>;
   plans: PlanTable;
-  /** Who says the plans of keys; absent without a `plan` function, and where keys are hashed. */
+  /** Says the plans of keys; absent without a `plan` function, and where keys are hashed. */
   planOf?: Pick<AskedPlans, "of"> | undefined;
   /** The limits of slots, if there are any. */
   slots: Slots | undefined;
@@ -40,7 +40,10 @@ interface Configs {
   plan?: string | undefined;
 }
 
-/** Not from the cache of resolved limits: a list of many keys would replace those in use. */
+/**
+ * Resolves a key without the cache of resolved limits: a list of many keys would replace the limits in
+ * use.
+ */
 export function limitOf(
   { overriding, plans }: Pick<ListContext, "overriding" | "plans">,
   name: string,
@@ -55,7 +58,10 @@ export function limitOf(
   return overriding?.applied(limit, { config: inline, plan }) ?? limit;
 }
 
-/** Each key by the plan that it has, where the limiter knows it, and no other one is asked for. */
+/**
+ * Resolves keys. Each key has its own plan, where the `plan` function says it and `list` is called
+ * without a plan and a config.
+ */
 export async function limitsOf(
   context: ListContext,
   name: string,
@@ -118,7 +124,7 @@ export async function readItems(
   return items;
 }
 
-/** Before the key, because the shared bucket has an empty one. */
+/** Stands before the key in a cursor, because the shared bucket has an empty key. */
 const MARK = "k";
 
 /** The last key of a page, in the characters of a URL. */

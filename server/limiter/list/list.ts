@@ -38,7 +38,7 @@ export async function list(
   if (typeof denied !== "boolean") throw new RateLimitConfigError("denied", denied, "a boolean");
   if (denied && !isSlots) return listDenied(context, name, { config, inline, plan, after, count });
   const last = after === undefined ? undefined : keyOfCursor(after);
-  // One more than the page has, to learn whether there is another page.
+  // One key more than the page has, to learn whether there is another page.
   const keys = await listKeys(context, name, last, count + 1, rowsPerKey(config));
   const shown = keys.slice(0, count);
   const next = keys.length > count ? cursorOf(shown.at(-1)!) : undefined;

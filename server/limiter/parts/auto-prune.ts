@@ -1,7 +1,7 @@
 /**
- * Prunes now and then, in one process at a time. The claim for a turn is itself a limit: one call
- * per interval, in a row of the same store. So it is as exact as every other limit, and needs
- * neither a table nor a lock of its own.
+ * Prunes now and then, in one process at a time. A turn is a call on a limit of its own: one call per
+ * interval, in a row of the same store. So turns are as exact as every other limit, and need neither a
+ * table nor a lock of their own.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { MINUTE } from "../../../core/durations.js";
@@ -11,7 +11,7 @@ import type { WaitUntil } from "../../report/wait-until.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { startTimer } from "../../timers/timer.js";
 
-/** The name of the row that the processes claim their turns with. */
+/** The name of the row by which the processes get their turns. */
 export const CLAIM = `${RESERVED_PREFIX}autoPrune`;
 
 const DEFAULT_EVERY = 5 * MINUTE;
@@ -20,7 +20,7 @@ const DEFAULT_EVERY = 5 * MINUTE;
 const dueAt = new Map<string, number>();
 
 export interface AutoPruneContext {
-  /** Takes the one call of this interval. Resolves with whether it was still there. */
+  /** Takes the one call of this interval. Resolves with whether the call was still there. */
   claim(every: number): Promise<boolean>;
   prune(options: AutoPruneOptions): Promise<unknown>;
   failed(error: unknown): void;
@@ -28,12 +28,14 @@ export interface AutoPruneContext {
   waitUntil: WaitUntil | undefined;
   /** The names of the limits, for the turns of a limiter that may live for one request only. */
   names: readonly string[];
-  /** Between 0 and 1, so that processes that start together do not claim together. */
+  /**
+   * Between 0 and 1. It delays the first turn, so that processes that start together do not ask together.
+   */
   random(): number;
 }
 
 /**
- * @returns what to call after each call of the limiter; `undefined` if a timer does the work.
+ * @returns a function to call after each call of the limiter; `undefined` if a timer does the work.
  * @throws RateLimitConfigError when `every` is not a whole number of ms, or there can be no timer
  * and `waitUntil` is missing.
  */
@@ -71,12 +73,12 @@ export function startAutoPrune(
   async function run(): Promise<void> {
     if (signal?.aborted) return;
     await runOnce();
-    // Only now, so that one that takes longer than an interval is not joined by another one.
+    // Schedule the next turn only now, so that no turn begins while a long turn goes on.
     schedule(every);
   }
 
   function schedule(ms: number): void {
-    // It does not keep the process alive.
+    // The timer does not keep the process alive.
     startTimer(() => void run(), ms).unref();
   }
 

@@ -1,4 +1,4 @@
-/** Checks the options of a limiter, and tells its limits of tokens from those of slots. */
+/** Checks the options of a limiter, and parts its limits of tokens from its limits of slots. */
 import type { Bucket } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { bucketConfig } from "../../../core/rows/credits.js";
@@ -24,7 +24,7 @@ const DEFAULT_FLUSH_USAGE = 5000;
 /** How long the answer of the `plan` function counts, ms. */
 const DEFAULT_PLAN_FOR = 60_000;
 
-/** Whatever the types of the limits and of a transaction. */
+/** The options, with any types of the limits and of a transaction. */
 type GivenOptions = Omit<RateLimiterOptions<LimitConfigs>, "limits"> & {
   limits: object;
   plan?: unknown;
@@ -74,7 +74,7 @@ export function checkedOptions(options: GivenOptions) {
     [...limits.configs.values()].some(({ usage }) => usage),
     waitUntil,
   );
-  /** The function, and its promise is handed to the host. */
+  /** Wraps a function, so that its promise is handed to the host. */
   const lasting: <TArgs extends unknown[]>(run: (...args: TArgs) => unknown) => typeof run =
     waitUntil === undefined ? (run) => run : (run) => waitingFor(waitUntil, run);
   return {
@@ -100,14 +100,14 @@ export function checkedOptions(options: GivenOptions) {
 }
 
 /**
- * The only place where a clock comes in. Rows say by a fraction of a ms how a hold has ended, and what
- * it is a part of, so a clock with microseconds must not write one.
+ * Every clock of a limiter comes in here. In a row, a fraction of a ms says how a hold has ended, and
+ * what the hold is a part of. So a clock with microseconds must not bring fractions into rows.
  */
 function inWholeMs(clock: () => number): () => number {
   return () => Math.floor(clock());
 }
 
-/** In plain JavaScript, what has to be there may be missing. */
+/** In plain JavaScript, a required option may be missing. */
 function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
   const { store, limits } = { ...options };
   if (typeof Object(store).apply !== "function" || typeof store === "function") {
@@ -131,7 +131,7 @@ function checkedLimits(
   limits: object,
   plans: PlanTable,
 ): {
-  /** Of tokens. Of a limit with plans, the largest one. */
+  /** The configs of limits of tokens. For a limit with plans, the config of the largest plan. */
   configs: Map<string, Bucket>;
   slotConfigs: Map<string, ConcurrencyConfig>;
 } {

@@ -1,12 +1,13 @@
 /**
- * Says the plan of a call that does not say it, by the `plan` function of the limiter: a link before the
- * operations, which then see the plan among their options. A call that says its plan asks nothing.
+ * Fills in the plan of a call that does not say its plan, by the `plan` function of the limiter. It wraps
+ * the operations, which then see the plan among their options. For a call that says its plan, the
+ * function is not asked.
  */
 import type { WhenKnown } from "../verbs/when-known.js";
 import type { AskedPlans } from "../limits/plans/asked-plans.js";
 import type { PlanTable } from "../limits/plans/plan-table.js";
 
-/** What the options of a call, and the items of a list, have in common. */
+/** The options that a call and the items of a list have in common. */
 interface Item {
   name?: string;
   key?: string | undefined;
@@ -16,7 +17,7 @@ interface Item {
 
 type Later<TValue> = TValue | Promise<TValue>;
 
-/** @param next the link that comes after this one. */
+/** @param next the wrapper that comes after this one. */
 export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: WhenKnown): WhenKnown {
   return (operation, paidBy) => {
     const then = next(operation, paidBy);
@@ -27,7 +28,10 @@ export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: WhenKnow
     };
   };
 
-  /** Of one limit: its name and its options. Of several: a list, and options with what they share. */
+  /**
+   * The arguments of an operation, with plans. For one limit: its name and its options. For several
+   * limits: a list, and options that the items share.
+   */
   function filledArgs(args: readonly unknown[]): Later<readonly unknown[]> {
     const [of, options, ...others] = args as [unknown, Item | undefined, ...unknown[]];
     if (typeof of === "string") {
@@ -65,7 +69,7 @@ export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: WhenKnow
   }
 }
 
-/** At once, where the value is there. */
+/** Calls `then` at once where the value is no promise. */
 function afterwards<TValue, TResult>(
   value: Later<TValue>,
   then: (value: TValue) => Later<TResult>,

@@ -1,6 +1,6 @@
 /**
- * What the package's own code needs of a limiter beyond its methods, such as the admin router. It is a
- * property with a registered symbol as its name. So it is still there after a spread and behind a proxy,
+ * The parts of a limiter that the package's own code needs, such as the admin router. They are a property
+ * whose name is a registered symbol. So the property is still there after a spread and behind a proxy,
  * and another copy of the package finds it.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
@@ -23,7 +23,7 @@ export function withInside<TLimiter extends object>(limiter: TLimiter, inside: I
   return Object.assign(limiter, { [INSIDE]: inside });
 }
 
-/** @throws RateLimitConfigError for what `createRateLimiter` has not made. */
+/** @throws RateLimitConfigError for an object that `createRateLimiter` has not made. */
 export function insideOf(limiter: object): Inside {
   const { [INSIDE]: inside } = limiter as { [INSIDE]?: Inside };
   if (inside !== undefined) return inside;

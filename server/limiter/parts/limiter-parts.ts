@@ -40,12 +40,12 @@ export function createParts(settings: Settings) {
   const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
   const logger = loggerOf(settings.logger);
   const outage = new OutageLog(logger);
-  // Where requests own their I/O, a pool ends with its request, and no error of it ends a process.
+  // Where requests own their I/O, a pool ends with its request, and no error of the pool ends a process.
   if (!requestsOwnIo()) store.onPoolError?.(poolErrorReport(logger));
   const deadline = deadlineOf(settings, outage);
   const bound: Bound = (work) => withinDeadline(deadline, work);
   const changes = createChanges(channel, settings.publish);
-  // There, no call can wait for what another request has sent.
+  // Where requests own their I/O, no call can wait for a take that another request has sent.
   const leases = requestsOwnIo() ? undefined : leasesOf(settings);
   const denials = new RememberedDenials(channel);
   const changed = (row: RowId) => denials.changed(row);
@@ -103,7 +103,7 @@ type Bound = <TResult>(
   work: (call: Parameters<Parameters<typeof withinDeadline>[1]>[0]) => Promise<TResult>,
 ) => Promise<TResult>;
 
-/** What a late answer may mean on Cloudflare Workers. */
+/** The likely cause of a late answer on Cloudflare Workers. */
 const SHARED_CONNECTION =
   "; on Cloudflare Workers, a database client, its store and its limiter belong to one request, so " +
   "make them in its handler (a store on a binding, such as D1, may be shared)";
@@ -136,18 +136,18 @@ export function answersOf(parts: Parts): Answers {
   });
 }
 
-/** What counts, writes and reads usage. */
+/** Sums up usage, and writes it. */
 export function usageOf({ settings, environment, logger }: Parts, { ask }: Answers): OpenUsage {
   const { flushUsage, waitUntil } = settings;
   return openUsage({ ask, clock: environment.clock, every: flushUsage, waitUntil, logger });
 }
 
-/** The operations of the limiter itself. */
+/** The context of the limiter's own operations. */
 export function limiterContext(parts: Parts, answers: Answers, telling: Telling): Context {
   const { denials, leases, lines } = parts;
   const { bound, settings } = parts;
   const { store, sleep } = settings;
-  // The store is asked for it with the first page: it may not be open yet.
+  // `store.list` is looked up with each page, because the store may not be open yet.
   const list: Context["list"] = async (...page) =>
     store.list === undefined ? [] : bound(() => store.list!(...page));
   const earliest: Context["earliest"] = async (...of) =>
@@ -160,7 +160,7 @@ export function limiterContext(parts: Parts, answers: Answers, telling: Telling)
   return { ...contextOf(parts, answers, telling), ...own };
 }
 
-/** The operations inside a transaction. */
+/** The context of the operations inside a transaction. */
 export function joinedContext(
   parts: Parts,
   store: JoinedStore,

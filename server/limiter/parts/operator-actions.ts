@@ -1,4 +1,4 @@
-/** Which events are about what an operator did, and not about a call. */
+/** Tells the events of operators' actions from the events of calls. */
 import type { DecisionEvent, OperatorAction } from "../types/limiter-options.js";
 
 const ACTIONS: Record<OperatorAction, true> = {

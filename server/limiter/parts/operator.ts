@@ -1,6 +1,6 @@
 /**
- * A limiter as its operators use it: by stored keys, as `list` shows them, which are not hashed again.
- * What operators read and change is no decision of a caller, so no listener of decisions hears of it.
+ * A limiter as its operators use it: by stored keys, as `list` shows them, which are not hashed again. A
+ * read or a change by an operator is no decision of a caller, so no listener of decisions hears of it.
  */
 import { shownConfig } from "../../../core/with-calendar.js";
 import type { ShownConfig } from "../../../core/config.js";
@@ -16,18 +16,18 @@ import { createSlots } from "../slots/create-slots.js";
 
 export type Operator = ReturnType<typeof createOperator>;
 
-/** @throws RateLimitConfigError for what `createRateLimiter` has not made. */
+/** @throws RateLimitConfigError for an object that `createRateLimiter` has not made. */
 export function createOperator(limiter: object) {
   const { parts, context, whenKnown, decisions } = insideOf(limiter);
   const { settings, overriding, changes } = parts;
   const { configs, slotConfigs, plans, clock, rememberDenials } = settings;
   const isHashed = settings.hashKey !== undefined;
-  // It only checks them.
+  // Only checks keys, and does not hash them.
   const asStored = createStoredKey(undefined);
   const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, asStored, false) : undefined;
   const resolveTokens = createLimitResolver(configs, plans, asStored, rememberDenials);
   const resolving = slots?.refusing(resolveTokens) ?? resolveTokens;
-  // Where the plan of a key is not known, the largest one is shown.
+  // Where the plan of a key is not known, the largest plan is shown.
   const resolveOwn: Context["resolve"] = (name, of) => resolving(name, of, false);
   const resolve: Context["resolve"] =
     overriding === undefined
@@ -36,7 +36,8 @@ export function createOperator(limiter: object) {
   const own: Context = {
     ...context,
     resolve,
-    // Pages ask for the caller's key. Where only its hash is known, each of them reads again.
+    // Pages listen for changes of the caller's key. Where only the hash of the key is known, every page
+    // reads again.
     onChange: isHashed ? () => changes.tell(OVERRIDES_NAME, undefined) : changes.tell,
     decisions: UNHEARD,
     turn: undefined,
@@ -56,11 +57,12 @@ export function createOperator(limiter: object) {
     isHashed,
     plans,
     /**
-     * The plan that the limiter's own `plan` function says; `undefined` where nothing says it. Where the
-     * function fails, operators still see everything else.
+     * The plan that the limiter's own `plan` function says; `undefined` where no function says it. Where
+     * the function fails, operators still see everything else.
      *
-     * @param key the stored one.
-     * @param given the same key as its caller has it, where that is known: a hash says no plan.
+     * @param key the stored key.
+     * @param given the same key as its caller has it, where it is known: the function knows no plan of a
+     * hash.
      */
     async planOf(
       name: string,
@@ -79,7 +81,10 @@ export function createOperator(limiter: object) {
     toStoredKey: parts.toStoredKey,
     decisions,
 
-    /** The config that the limit itself has, without overrides; of plans, that of the largest. */
+    /**
+     * The config that the limit itself has, without overrides; for a limit with plans, the config of the
+     * largest plan.
+     */
     ownConfig(name: string): ShownConfig {
       if (slots?.has(name)) return slots.configOf(name, {});
       return shownConfig(resolveOwn(name, {}).config, 0, clock());

@@ -4,7 +4,7 @@ import type { LimitConfigs } from "../types/names.js";
 import { insideOf } from "./inside.js";
 import { hasPlans } from "../limits/plans/plan-table.js";
 
-/** What of a limiter says which limits have plans. */
+/** The part of a limiter that says which limits have plans. */
 interface HasLimits {
   readonly limits: LimitConfigs;
 }
@@ -12,7 +12,10 @@ interface HasLimits {
 /** The `plan` function of the limiter itself. */
 export type PlanOfKey = (name: string, key: string | undefined) => string | Promise<string>;
 
-/** `undefined` where the limiter has none, and where a wrapper has left out what is inside. */
+/**
+ * `undefined` where the limiter has no `plan` function, and where a wrapper has left out the limiter's
+ * parts (`inside.ts`).
+ */
 export function planFunctionOf(limiter: object): PlanOfKey | undefined {
   try {
     const { asked } = insideOf(limiter).parts;
@@ -44,9 +47,9 @@ export function checkedPlan(
 /**
  * Checks the `plan` option of a host once, when it is defined.
  *
- * @param of what the option belongs to, such as `rateLimited()`.
- * @throws RateLimitConfigError for a plan that the limits do not have, for one beside limits without
- * plans, and for limits with plans whose plan is said nowhere.
+ * @param of the function that has the option, such as `rateLimited()`.
+ * @throws RateLimitConfigError for a plan that the limits do not have, for a plan of limits without
+ * plans, and for limits with plans where nothing says the plan.
  */
 export function validatePlan(
   of: string,
@@ -78,7 +81,7 @@ function demandPlan(of: string, limiter: HasLimits, name: string): void {
 /**
  * The plan of a request as an option of a call; none for a limit without plans.
  *
- * @param say what the host says; the limiter rejects an answer that is no plan.
+ * @param say asks the host for the plan; the limiter rejects an answer that is no plan.
  */
 export async function planOption(
   limiter: HasLimits,
@@ -86,7 +89,7 @@ export async function planOption(
   say: (() => string | Promise<string>) | undefined,
 ): Promise<{ plan?: string }> {
   if (plansOf(limiter.limits, name) === undefined) return {};
-  // Asked here, so that the header fields of the answer go by the plan of the charge.
+  // The plan is asked here, so that the header fields of the answer go by the plan of the charge.
   const plan = say === undefined ? await planFunctionOf(limiter)?.(name, key) : await say();
   return plan === undefined ? {} : { plan };
 }

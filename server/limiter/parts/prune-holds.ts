@@ -1,4 +1,7 @@
-/** Ends the lapsed holds of all keys. A key whose calls are never denied would keep them for ever. */
+/**
+ * Ends the lapsed holds of all keys. Without this, a key whose calls are never denied would keep its
+ * holds for ever.
+ */
 import { HOLDS, isLapsed } from "../../../core/rows/hold.js";
 import { bucketKeyOf } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";

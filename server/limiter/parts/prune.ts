@@ -15,25 +15,26 @@ const SKEW = 60_000;
 
 export interface PruneContext {
   store: RateLimitStore;
-  /** Of tokens. */
+  /** The configs of limits of tokens. */
   configs: ReadonlyMap<string, Bucket>;
   slotConfigs: ReadonlyMap<string, ConcurrencyConfig>;
   plans: PlanTable;
-  /** How long ids are remembered where a limit does not say it, ms. */
+  /** How long ids are remembered where a limit does not set `onceFor`, ms. */
   onceFor: number;
   clock(): number;
-  /** Whether the clock was given to the limiter. If not, it is that of the store. */
+  /** Whether the clock was given to the limiter. If not, it is the clock of the store. */
   hasOwnClock: boolean;
   /** Absent without overrides. */
   overriding?: Pick<Overriding, "allConfigs" | "removeEnded"> | undefined;
-  /** Ends the lapsed holds of a limit, and tells their number. */
+  /** Ends the lapsed holds of a limit. Resolves with the number of holds. */
   endHolds(name: string): Promise<number>;
   /** Bounds how long one page may take. */
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
 }
 
 /**
- * @param withUsage whether rows of usage are looked at, of which there may be many more than of limits.
+ * @param withUsage whether rows of usage are looked at. There may be many more of them than rows of
+ * limits.
  * @returns how many rows were deleted.
  */
 export async function prune(context: PruneContext, withUsage: boolean): Promise<number> {
@@ -42,21 +43,21 @@ export async function prune(context: PruneContext, withUsage: boolean): Promise<
   const all = new Map<string, readonly (Bucket | ConcurrencyConfig)[]>(
     (await overriding?.allConfigs(ofTokens)) ?? ofTokens,
   );
-  // Slots of every plan have one `ttl`, and the largest plan has all of their rows.
+  // The slots of all plans have one `ttl`, and the rows of the largest plan include those of all plans.
   for (const [name, config] of slotConfigs) all.set(name, [config]);
   const kinds = withUsage ? SIDE_ROWS : SIDE_ROWS.filter((rows) => rows !== USAGE);
   const parts = partsOf(all, onceFor, kinds);
   const [name] = parts.keys();
   if (name === undefined) return 0;
   if (!context.hasOwnClock && store.clock !== undefined) {
-    // A store learns the database's clock from what it reads. Before that, the clock is that of this
-    // machine, and if it is ahead, rows would look full that are not.
+    // A store learns the database's clock from its first read. Before that, the store's clock is the
+    // clock of this machine. If that clock is ahead, rows that are not full would look full.
     await bound(() => store.apply([readNothing(name)]));
   }
   const terms: PruneTerms = { configs: parts, before: clock() - SKEW };
   await overriding?.removeEnded(terms.before);
   let deleted = 0;
-  // Before their markers go, which say what may come back.
+  // The holds end before their markers are deleted, because a marker says which tokens may come back.
   for (const [of, { holds }] of configs) {
     if (holds) deleted += await endHolds(of);
   }
@@ -77,7 +78,7 @@ export function checkPrune(store: RateLimitStore): void {
   if (store.prune === undefined && store.list === undefined) throw unsupported(store, "prune");
 }
 
-/** @throws RateLimitConfigError for a name that leaves too little room for that of its side rows. */
+/** @throws RateLimitConfigError for a name that leaves too little room for the names of its side rows. */
 export function validateSideNames(name: string, config: Bucket | ConcurrencyConfig): void {
   for (const rows of SIDE_ROWS) {
     const option = rows.optionOf(config);
@@ -92,7 +93,7 @@ function pagesOf(store: RateLimitStore, terms: PruneTerms): AsyncIterable<number
   return pruneByList({ apply: (...args) => store.apply(...args), list: list.bind(store) }, terms);
 }
 
-/** By the name of a limit: its own config, or those of its plans. */
+/** By the name of a limit: its own config, or the configs of its plans. */
 function allConfigs({
   configs,
   plans,
@@ -100,7 +101,10 @@ function allConfigs({
   return new Map([...configs].map(([name, own]) => [name, plans.bucketsOf(name) ?? [own]]));
 }
 
-/** The parts of these configs, and the configs of the rows beside those of the limits. */
+/**
+ * The configs by which single rows are full: one shard's part of each config, and the configs of the side
+ * rows.
+ */
 function partsOf(
   byName: ReadonlyMap<string, readonly (Bucket | ConcurrencyConfig)[]>,
   onceFor: number,

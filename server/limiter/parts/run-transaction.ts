@@ -17,13 +17,16 @@ export interface TransactionContext {
     changed: (row: RowId) => void,
     telling: Telling,
   ): object;
-  /** Called when it has ended, however. What is told outside waits for it. */
+  /**
+   * Called when the transaction has ended, committed or not. Listeners outside are told after it has
+   * resolved.
+   */
   ended: (() => Promise<void>) | undefined;
-  /** Ends what is remembered of a row. */
+  /** Forgets the remembered denial of a row. */
   changed(row: RowId): void;
   /** Takes a turn of `autoPrune`, where there is no timer. */
   turn: (() => void) | undefined;
-  /** What is told outside. The operations tell of it only after the commit. */
+  /** The listeners outside the transaction. Changes and usage are told only after the commit. */
   telling: Telling;
 }
 
@@ -62,11 +65,11 @@ export async function runTransaction<TResult>(
     attempt.isRun = true;
     return returned;
   }, options);
-  // Also if it fails, because a commit may have lost its answer.
+  // Also after a failure, because a commit may have lost its answer.
   const done = running.finally(() => {
     touched.forEach(changed);
     filled.forEach(endLeases);
-    // Not before: the transaction may hold the only connection.
+    // No turn before this: the transaction may have held the only connection.
     turn?.();
   });
   let result: TResult;
@@ -81,7 +84,7 @@ export async function runTransaction<TResult>(
   } finally {
     await ended?.();
   }
-  // After the commit: before it, a reader would still find the old state.
+  // Tell only after the commit: before it, a reader would still find the old state.
   for (const change of changes) telling.onChange(...change);
   return result;
 }

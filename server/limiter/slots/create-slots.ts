@@ -1,4 +1,4 @@
-/** What a limiter has besides its tokens: the limits of slots that it names. */
+/** The limits of slots that a limiter names, and their operations. */
 import type { ShownConfig } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ttlOf } from "../../../core/rows/slot.js";
@@ -16,7 +16,7 @@ export type Slots = ReturnType<typeof createSlots>;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
- * @param needsPlan whether a call of a limit with plans is refused without one.
+ * @param needsPlan whether a call of a limit with plans is refused without a plan.
  */
 export function createSlots(
   configs: ReadonlyMap<string, ConcurrencyConfig>,
@@ -29,14 +29,14 @@ export function createSlots(
 
   return {
     has,
-    /** The limit's own config; `undefined` where it is one of tokens. */
+    /** The limit's own config; `undefined` for a limit of tokens. */
     get: (name: string) => configs.get(name),
     enter: (context: Omit<EnterContext, "resolveSlots">, name: string, options?: EnterOptions) =>
       enter({ ...context, resolveSlots: resolve }, name, options),
     operations: (operations: ReturnType<typeof createOperations>, context: Context) =>
       withSlots(operations, context, has, resolve),
 
-    /** The same resolver, which refuses the names of slots. */
+    /** Wraps a resolver of tokens, so that it refuses the names of limits of slots. */
     refusing<TResolved>(
       resolveTokens: (
         name: string,
@@ -54,7 +54,7 @@ export function createSlots(
       };
     },
 
-    /** What header fields and denials say of the limit: as many tokens as slots, in each `ttl`. */
+    /** The config that header fields and denials show: as many tokens as slots, in each `ttl`. */
     configOf(name: string, options: KeyOptions & PlanOptions): ShownConfig {
       const { slots } = resolve(name, options);
       const period = ttlOf(slots);

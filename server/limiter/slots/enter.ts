@@ -28,9 +28,9 @@ const ENTER_OPTIONS = namesOf<EnterOptions & PlanOptions>({
 });
 
 export interface EnterContext extends SlotsContext, LineContext {
-  /** For the tokens that are taken together with a slot. */
+  /** Takes the tokens of `with` together with a slot. */
   readonly limiter: Context;
-  /** For the tokens that are taken after a wait. It waits for the table of overrides. */
+  /** Takes the tokens of `with` after a wait for a slot. Waits for the table of overrides first. */
   readonly limitAll: (
     items: readonly LimitAllItem[],
     options: LimitAllOptions,
@@ -88,7 +88,7 @@ export async function enter(
     );
     entered = answers.slot;
     const answer = answers.tokens;
-    // Tokens that are there are not taken without a slot.
+    // Where there are enough tokens, but no slot, no tokens are taken.
     if (entered.kind === "entered" || !answer.ok) {
       tokens = answerAll(limiter, requests, answer, decision.now, { throws });
     }

@@ -1,7 +1,7 @@
 /**
- * A slot while its caller holds it. Renews it by itself, and tells the caller by a signal when it is
- * lost. The holder's own clock is monotonic and counts from before a write was sent, so
- * it always ends before the row's `ttl` has passed.
+ * A slot while its caller holds it. The slot is renewed by itself, and a signal tells the caller when the
+ * slot is lost. The holder's own clock is monotonic and counts from before a write was sent, so the
+ * holder always stops before the row's `ttl` has passed.
  */
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitStoreError } from "../../../core/errors.js";
@@ -18,14 +18,14 @@ const RENEWALS = 3;
 /** How soon a renewal that failed is tried again, as a part of the `ttl`. */
 const AGAIN = 0.1;
 
-/** Its clock is the one of `slotsClock`. */
+/** The clock in it is that of `slotsClock`. */
 export type SlotsContext = Pick<Context, "apply" | "onChange"> & SlotsClock;
 
-/** A slot that the caller holds until it releases it. */
+/** A slot that a caller holds until `release`. */
 export class HeldSlot {
   /** The caller may do its work. */
   readonly ok = true;
-  /** One for each limit of tokens that was charged with the slot. */
+  /** One result for each limit of tokens that was charged with the slot. */
   results: readonly RateLimitResult[] = [];
   readonly #abort = new AbortController();
   #validUntil: number;
@@ -60,15 +60,16 @@ export class HeldSlot {
   }
 
   /**
-   * Aborted when the slot is lost: it could not be renewed in time, or the slots were reset. Stop the
-   * work then, because another caller may have the slot. Not aborted by `release`. A look at it asks
-   * the clock, since no timer runs in a process that stands still or is busy.
+   * Aborted when the slot is lost: the slot could not be renewed in time, a later call took it over, or
+   * the slots were reset. Stop the work then, because another caller may have the slot. `release` does
+   * not abort the signal. A look at the signal also asks the clock, because no timer runs while a process
+   * stands still or is busy.
    */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Whether a later call with the same `holder` has it now. */
+  /** Whether a later call with the same `holder` has the slot now. */
   get isTakenOver(): boolean {
     return this.#isTakenOver;
   }
@@ -79,8 +80,8 @@ export class HeldSlot {
   }
 
   /**
-   * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
-   * this caller's, however late it comes. It does not reject when the store fails: the slot is free
+   * Frees the slot, or hands it to the first in line. Only the first call counts. A late call, too, frees
+   * no slot but this caller's. `release` does not reject when the store fails: the slot is then free
    * after its `ttl`.
    */
   release(): Promise<void> {
@@ -96,7 +97,7 @@ export class HeldSlot {
     try {
       await this.#free();
     } catch {
-      // Once more, when the store may answer again.
+      // Try once more, when the store may answer again.
       const again = setTimeout(() => void this.#free().catch(() => {}), this.#limit.ttl * AGAIN);
       (again as Partial<NodeJS.Timeout>).unref?.();
     }
@@ -135,7 +136,7 @@ export class HeldSlot {
 
   #endAfter(sentAt: number): number {
     const { ttl } = this.#limit;
-    // A process that knew the time badly may have written an instant that had passed.
+    // A process that knew the time badly may have written an instant of the past.
     const left = this.#holder.writtenAt.at(-1)! + ttl - this.#context.latest();
     return Math.min(sentAt + ttl - ttl * MARGIN, performance.now() + left);
   }
@@ -144,7 +145,7 @@ export class HeldSlot {
     this.#stop();
     this.#watch = setTimeout(() => this.#lose(), this.#validUntil - performance.now());
     this.#renew = setTimeout(() => void this.#renewNow(), renewIn);
-    // A slot keeps no process alive: what is done with it does.
+    // A slot keeps no process alive: the work that is done with the slot does.
     for (const timer of [this.#watch, this.#renew]) (timer as Partial<NodeJS.Timeout>).unref?.();
   }
 

@@ -1,6 +1,6 @@
 /**
- * The line of those who wait for a slot, first come, first served, over all processes. Each caller has
- * a seat (see `core/rows/seat.ts`). A caller who joins marks all slots (see `core/rows/slot.ts`), so
+ * The line of the callers that wait for a slot, first come, first served, over all processes. Each caller
+ * has a seat (see `core/rows/seat.ts`). A caller that joins marks all slots (see `core/rows/slot.ts`), so
  * that no caller passes the line. An entry that finds the mark reads the line first, and a slot that is
  * released is handed to the first in line.
  */
@@ -24,25 +24,28 @@ import type { SlotsLimit } from "./slots-limit.js";
 
 /** A caller's place in the line. */
 export interface Seat {
-  /** The index of its row. */
+  /** The index of the seat's row. */
   shard: number;
   ticket: number;
-  /** The instants at which it may have taken a slot, epoch ms. */
+  /** The instants at which the caller may have taken a slot, epoch ms. */
   enteredAt: number[];
 }
 
-/** What a caller in line has at hand between two decisions. */
+/** The state of a caller in line between two decisions. */
 export interface InLine {
   seat: Seat | undefined;
-  /** Whether the caller goes on waiting. If not, it leaves the line. */
+  /** Whether the caller goes on waiting. If not, the caller leaves the line. */
   stays: boolean;
-  /** Whether it takes over a slot that has its nonce. */
+  /** Whether the caller takes over a slot that has its nonce. */
   isNamed?: boolean;
 }
 
 type MaybeRow = Row | null;
 
-/** Looks where the caller stands, and enters if it is its turn. Joins the line if it stays. */
+/**
+ * Looks at the caller's place, and enters if its turn has come. If not, the caller joins the line, or
+ * leaves it where `stays` is false.
+ */
 export function lineDecision(
   limit: SlotsLimit,
   caller: InLine,
@@ -55,11 +58,12 @@ export function lineDecision(
 class LineClaim implements Claim<Entered> {
   readonly rows: readonly RowId[];
   readonly #seats: readonly RowId[];
-  /** Behind the point of the caller's ticket. */
+  /** The digits behind the point of the caller's ticket. */
   readonly #fraction: number;
   /**
-   * Not by the nonce of the ticket: two callers who join and enter in the same ms may share that one,
-   * and each would take the slot for its own.
+   * The value that the caller writes to its slot. It has a nonce of its own, and not the ticket's: two
+   * callers that join and enter in the same ms may share a ticket's nonce, and each would take the slot
+   * for its own.
    */
   readonly #held: number;
 
@@ -89,7 +93,7 @@ class LineClaim implements Claim<Entered> {
     });
     /** @param left the seat that the caller leaves for the slot. */
     const enter = (shard: number, left: Seat | undefined): Entered => {
-      // As in `EnterClaim`.
+      // Guards all slots, as in `EnterClaim`.
       if (this.caller.isNamed) for (const row of rows) draft.read(row);
       const next = { used: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
       draft.write(rows[shard]!, next);
@@ -109,7 +113,7 @@ class LineClaim implements Claim<Entered> {
         const handed = handedValue(nonceOf(seat.ticket));
         const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
         if (given !== -1) return enter(given, seat);
-        // Too late: the slot was free again, and another caller has it.
+        // The caller is too late: the slot was free again, and another caller has it.
         draft.write(this.#seats[seat.shard]!, null);
       }
     }
@@ -143,7 +147,7 @@ class LineClaim implements Claim<Entered> {
     return { kind: "denied", retryAfter, value: Math.max(0, value - ahead.length), ends, now };
   }
 
-  /** @returns whether there was a seat. */
+  /** @returns whether a seat was vacant. */
   #join(draft: Draft, slots: readonly MaybeRow[], line: readonly MaybeRow[], now: number): boolean {
     const { rows, ttl } = this.limit;
     const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
@@ -151,15 +155,15 @@ class LineClaim implements Claim<Entered> {
     const ticket = nextTicket(line, now) + this.#fraction;
     this.caller.seat = { shard: vacant, ticket, enteredAt: [] };
     draft.write(this.#seats[vacant]!, { used: -ticket, ts: now });
-    // All of them are written, which also guards them: none may be released without a look at the line.
+    // All slots are written, which also guards them: no slot may be released without a look at the line.
     for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, ttl, now));
     return true;
   }
 }
 
 /**
- * Gives a slot to the first in line, or frees it where no caller waits. The slot is held for the
- * caller from now on, for as long as a caller in line may be silent.
+ * Gives a slot to the first caller in line, or frees the slot where no caller waits. The slot is then
+ * held for the first caller, for as long as a caller in line may be silent.
  */
 export function handOver(
   limit: SlotsLimit,
@@ -177,8 +181,8 @@ export function handOver(
       const tickets = line.map((each) => (waits(each, seatTtl, now) ? -each.used : Infinity));
       const ticket = Math.min(...tickets);
       if (ticket === Infinity) {
-        // It keeps the mark, because a caller may join meanwhile. To guard the seats, so that the row can
-        // be deleted, was measured and rejected (+5 ms and more on PostgreSQL).
+        // The row keeps the mark, because a caller may join meanwhile. Measured and rejected: guarding
+        // the seats, so that the row can be deleted (+5 ms and more on PostgreSQL).
         draft.write(row, marked(null, ttl, now));
         return "released";
       }

@@ -1,4 +1,4 @@
-/** A caller's wait in line for a slot: it asks now and then whether it is its turn. */
+/** A caller's wait in line for a slot: the caller asks now and then whether its turn has come. */
 import { changeDigest } from "../../changes/change-digest.js";
 import type { ChangeListener } from "../../changes/change-channel.js";
 import type { Context } from "../context/context.js";
@@ -8,7 +8,7 @@ import type { SlotsLimit } from "./slots-limit.js";
 
 export interface LineContext extends Pick<Context, "apply" | "environment"> {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back after each change by this process, and by others where there is a channel. */
+  /** Calls back after each change by this process, and by other processes where there is a channel. */
   listen(listener: ChangeListener): () => void;
 }
 
@@ -21,7 +21,10 @@ interface Wait {
   isNamed: boolean;
 }
 
-/** How often the first in line asks, ms. Those behind it ask up to four times more seldom. */
+/**
+ * The pause between two questions of the first caller in line, ms. Callers behind it pause up to four
+ * times as long.
+ */
 const PAUSE = 250;
 
 /** Resolves with `denied` when the wait is over or the line is full. */

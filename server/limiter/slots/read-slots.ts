@@ -6,12 +6,12 @@ import type { LimitValue } from "../types/read.js";
 import { ClaimDecision, type Draft } from "../claims/draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
-/** What a snapshot has besides its name. */
+/** The fields of a snapshot besides its name. */
 export type SlotsState = Pick<RateLimitSnapshot, "value" | "ts" | "config" | "now">;
 
 /**
- * Reads the slots of one key. `ts` is when one of them was last written, and not the present instant: a
- * snapshot only changes with the slots.
+ * Reads the slots of one key. `ts` is when a slot was last written, and not the present instant, so that
+ * a snapshot only changes with the slots.
  */
 export function readSlots(
   { rows, ttl, slots, seen }: SlotsLimit,
@@ -28,7 +28,7 @@ export function readSlots(
   return new ClaimDecision(claim, clock, true);
 }
 
-/** The answer that `enter` would give to a caller who does not wait. */
+/** The answer that `enter` would give to a caller that does not wait. */
 export function checkOf({ value, config, now }: SlotsState, { ttl }: SlotsLimit): RateLimitResult {
   if (value >= 1) return { ok: true, value, ts: now };
   const { starts = [] } = config as { starts?: readonly number[] };

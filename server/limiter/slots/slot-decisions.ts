@@ -1,7 +1,7 @@
 /**
- * What callers want of slots where no caller waits in line: to enter one, alone or with tokens, to renew
- * it and to release it. Each attempt is pure, apart from noting the instants that it wrote: an answer may be lost, and the holder
- * has to know its own row again.
+ * The decisions on slots where no caller waits in line: enter a slot, alone or with tokens, renew it and
+ * release it. Each attempt is pure, except that it notes the instants that it wrote: an answer may be
+ * lost, and the holder has to recognise its own row.
  */
 import type { Row } from "../../../core/rows/row.js";
 import {
@@ -24,13 +24,19 @@ import type { SlotsLimit } from "./slots-limit.js";
 export interface Holder {
   /** The index of the slot. */
   shard: number;
-  /** What it has written to its row. Where callers wait in line, the row has `inLine` of it. */
+  /**
+   * The value that the holder has written to its row. Where callers wait in line, the row has `inLine` of
+   * this value.
+   */
   value: number;
-  /** The instants at which it may have written its row, epoch ms. The row has one of them. */
+  /**
+   * The instants at which the holder may have written its row, epoch ms. The row has one of these
+   * instants.
+   */
   writtenAt: number[];
 }
 
-/** What a caller gets that wants to enter. */
+/** The answer to a caller that wants to enter. */
 export type Entered =
   | { kind: "entered"; holder: Holder; value: number; now: number }
   | { kind: "denied"; retryAfter: number; value: number; ends: readonly number[]; now: number }
@@ -39,8 +45,8 @@ export type Entered =
   | { kind: "waiting"; place: number };
 
 /**
- * Enters a slot, or is denied. It tries one slot that is believed to be free, as a plain take. Only if
- * that one is held, all slots are read.
+ * Enters a slot, or is denied. The claim tries one slot that is believed to be free, as a plain take. All
+ * slots are read only if that slot is held.
  */
 export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
   readonly rows: readonly RowId[];
@@ -53,14 +59,14 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     private readonly limit: SlotsLimit,
     nonce: number,
     private readonly environment: Pick<Environment, "clock" | "random">,
-    /** Whether a call with the same nonce may hold a slot, which this one then takes over. */
+    /** Whether a call with the same nonce may hold a slot, which this call then takes over. */
     private readonly isNamed = false,
   ) {
     const { rows, seen, ttl } = limit;
-    // The token of a full bucket, and what has to be left in the row.
+    // The one token of a full bucket, and a debt, so that the row then says `#value`.
     this.#value = heldValue(nonce, ttl);
     this.count = 1 - this.#value;
-    // The same for all nonces, so that the calls of a limit share a statement.
+    // The floor is the same for all nonces, so that the calls of a limit share a statement.
     this.floor = heldValue(MAX_NONCE + 1, ttl);
     const now = environment.clock();
     const believed = rows.filter((_, i) => {
@@ -93,7 +99,7 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     const { shard } = this.rows[0]!;
     const { seen, rows, ttl } = this.limit;
     seen[shard] = next;
-    // The other slots were not read. What is known of them is a guess.
+    // The other slots were not read, so their states are a guess.
     const value = rows.filter((_, i) => isFree(seen[i] ?? null, ttl, now)).length;
     return {
       kind: "entered",
@@ -104,7 +110,7 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
   }
 
   /**
-   * The other slots need no guard, except for a call with an id: whatever becomes of them, this one is
+   * The other slots need no guard, except for a call with an id: whatever becomes of them, this slot is
    * free.
    */
   attempt(draft: Draft, now: number): Entered {
@@ -122,10 +128,11 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     if (value === 0) {
       return { kind: "denied", retryAfter: waitForSlot(ends, ttl, now), value, ends, now };
     }
-    // A slot with the mark may belong to a caller who waits.
+    // A slot with the mark may belong to a caller that waits.
     const i = states.findIndex((state) => isFree(state, ttl, now) && !isMarked(state));
     if (i === -1) return { kind: "line" };
-    // A call with the same id may enter another slot at once. Each of them would hold one.
+    // Guards all slots: a call with the same id may enter another slot at the same time, and the two
+    // calls would hold two slots.
     if (this.isNamed) for (const each of this.rows) draft.read(each);
     const row = this.rows[i]!;
     const next = { used: this.#value, ts: now };
@@ -136,7 +143,10 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
   }
 }
 
-/** The slot that a call with the same id holds, and its row once another call has taken it over. */
+/**
+ * The slot that an earlier call with the same id holds, and the state of its row once this call has taken
+ * it over.
+ */
 export function heldBefore(
   rows: readonly RowId[],
   states: readonly (Row | null)[],
@@ -147,11 +157,11 @@ export function heldBefore(
   const i = states.findIndex((state) => isHeldAs(state, held, ttl, now));
   if (i === -1) return undefined;
   const { used, ts } = states[i]!;
-  // The earlier holder knows its row by the instant, so this has to be another one.
+  // The earlier holder recognises its row by the instant, so the new instant has to be another one.
   return { row: rows[i]!, next: { used, ts: Math.max(now, ts + 1) } };
 }
 
-/** A slot and tokens: both are taken, or neither is. */
+/** A slot and tokens: all of it is taken, or nothing. */
 export interface SlotAndTokens {
   slot: Entered;
   tokens: AllOfAnswer;
@@ -179,8 +189,8 @@ export function slotAndTokens(
 }
 
 /**
- * Writes the present instant to the row of a holder. The result is `"lost"` where the slot is, and
- * `"taken over"` where a later call with the same id has it.
+ * Writes the present instant to the row of a holder. The result is `"lost"` where the slot is lost, and
+ * `"taken over"` where a later call with the same id has the slot.
  */
 export function renewal(
   { rows, ttl }: SlotsLimit,

@@ -15,9 +15,9 @@ import type { PlanTable } from "../limits/plans/plan-table.js";
 /** The slots of one limit for one key, resolved and checked. */
 export interface SlotsLimit {
   readonly name: string;
-  /** As the caller gave it. The rows may have another one; see `hashKey`. */
+  /** The key as the caller gave it. The rows may have another key; see `hashKey`. */
   readonly key: string | undefined;
-  /** What a denial says of the limit. */
+  /** The config that a denial shows. */
   readonly config: FixedWindowConfig & { period: number };
   readonly slots: ConcurrencyConfig;
   /** ms. */
@@ -27,17 +27,17 @@ export interface SlotsLimit {
   /** One row per slot. */
   readonly rows: readonly RowId[];
   /**
-   * Makes one row per seat of the line. They take 100 times as much of the heap as one slot, so no limit
-   * keeps them.
+   * Makes one row per seat of the line. The seats take 100 times as much of the heap as one slot, so no
+   * limit keeps them.
    */
   seats(): readonly RowId[];
   /** How long a caller in line may be silent before its seat is free, ms. */
   readonly seatTtl: number;
-  /** What this process knows of each slot. It only decides which slot is tried first. */
+  /** The last known state of each slot. The state only decides which slot is tried first. */
   readonly seen: (Row | null | undefined)[];
 }
 
-/** What a resolved limit holds in the heap, bytes: with a long key, and for each slot. */
+/** The heap that a resolved limit takes, bytes: with a long key, and beside that for each slot. */
 const BYTES = 2000;
 const BYTES_PER_SLOT = 400;
 
@@ -80,7 +80,7 @@ export function createSlotsResolver(
   };
 }
 
-/** @param storedKey the key of its rows. */
+/** @param storedKey the key of the limit's rows. */
 export function resolve(
   name: string,
   key: string | undefined,
@@ -105,7 +105,7 @@ export function resolve(
   };
 }
 
-/** The error of a call that wants a slot of a limit that has none. */
+/** The error of a call that wants a slot of a limit without slots. */
 export function noSlots(name: string): RateLimitInputError {
   const message =
     `enter() needs the name of a limit of kind "concurrency", got ${describe(name)}; ` +

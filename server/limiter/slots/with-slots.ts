@@ -50,7 +50,7 @@ export function withSlots(
       if (!isSlots(name)) return operations.reset(name, options);
       rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
       const limit = resolve(name, options, false);
-      // Those who wait join anew.
+      // Callers that wait join the line anew.
       await apply([...limit.rows, ...limit.seats()].map((row) => deletion([row])));
       limit.seen.length = 0;
       context.onChange(name, limit.key);

@@ -1,4 +1,4 @@
-/** The usage of a limiter: what counts it, writes it and reads it. */
+/** The usage of a limiter: sums it up, and writes it at intervals. */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { spanAt } from "../../../core/rows/usage.js";
 import type { Usage } from "../../../core/usage.js";
@@ -8,11 +8,11 @@ import type { CountedLimit } from "../claims/counters.js";
 import { UsageFlush, type UsageFlushParts } from "./usage-flush.js";
 import { UsageSums } from "./usage-sums.js";
 
-/** Is told of what the calls of limits that count have used. */
+/** Counts the usage of calls on limits with `usage`. */
 export interface UsageCounter {
   /**
-   * @param isInRow whether it is counted in the row of its key already, see `usageWrites`. Then it is
-   * only added to the sum of all keys.
+   * @param isInRow whether the usage is counted in the row of its key already, see `usageWrites`. It is
+   * then only added to the sum of all keys.
    */
   add(limit: CountedLimit, usage: Partial<Usage>, isInRow?: boolean, now?: number): void;
 }
@@ -41,7 +41,7 @@ export function openUsage(parts: UsageParts) {
   return {
     counter,
     flush: () => flushing.flush(),
-    /** Forgets what is not written yet of a stored key. */
+    /** Forgets the usage of a stored key that is not written yet. */
     async forget(key: string): Promise<void> {
       await flushing.idle();
       sums.forget(key);
@@ -59,7 +59,7 @@ const NO_TIMERS =
   "usage needs waitUntil on Cloudflare Workers, where no timer outlives its request; give " +
   'createRateLimiter the waitUntil of "cloudflare:workers"';
 
-/** The usage of a transaction: it counts when that has been committed. */
+/** The usage of a transaction. It counts once the transaction has been committed. */
 export class PendingUsage implements UsageCounter {
   readonly #added: (readonly [CountedLimit, Partial<Usage>, boolean, number])[] = [];
 

@@ -1,9 +1,9 @@
 /**
- * Writes what this process has counted, every few seconds: one statement adds to many rows. A sum that
- * could not be written is kept for the next time.
+ * Writes the usage that this process has counted, every few seconds: one statement adds to many rows. A
+ * sum that could not be written is kept for the next flush.
  *
- * When the answer to a write is lost, it may have taken effect, and is tried again all the same. So
- * such a sum may be there twice, and none is ever lost but with its process, or beyond what is kept.
+ * When the answer to a write is lost, the write may have taken effect, and is sent again all the same. So
+ * such a sum may count twice. A sum is lost only with its process, or where no more sums are kept.
  */
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import type { WaitUntil } from "../../report/wait-until.js";
@@ -14,9 +14,9 @@ import type { Ask } from "../answers/asked.js";
 import { additions, counterRows } from "../claims/counters.js";
 import type { SpanSums, UsageSums } from "./usage-sums.js";
 
-/** Rows that are written at a time. Calls that come meanwhile go out between two of these. */
+/** Rows that are written at a time. Calls that come meanwhile go out between two such writes. */
 const ROWS = 500;
-/** With so many sums of keys, they are written before their time. */
+/** Sums of keys are written before their time if there are so many of them. */
 const MANY_SUMS = 20_000;
 
 export interface UsageFlushParts {
@@ -25,7 +25,7 @@ export interface UsageFlushParts {
   readonly every: number;
   readonly waitUntil: WaitUntil | undefined;
   readonly logger: RateLimitLogger;
-  /** Asks the store in time, for one decision. */
+  /** Asks the store for one decision, within the deadline. */
   readonly ask: Ask;
 }
 
@@ -38,9 +38,9 @@ interface Addition {
 }
 
 export class UsageFlush {
-  /** There, no call may wait for what another request has sent. */
+  /** Whether requests own their I/O. No call may then wait for a write that another request has sent. */
   readonly #isPerRequest = requestsOwnIo();
-  /** Whether a flush is under way to its time. */
+  /** Whether the next flush is scheduled. */
   #isDue = false;
   #isEarly = false;
   #isFull = false;
@@ -87,13 +87,13 @@ export class UsageFlush {
     this.#after(every, () => this.#flushDue());
     this.#endExit ??= beforeExit(() => {
       this.#endExit = undefined;
-      // Without a next time: the process would never end while the store is down.
+      // No flush follows this one, or the process would never end while the store is down.
       this.flush().catch(() => {});
     });
   }
 
   #after(ms: number, run: () => Promise<void>): void {
-    // It does not keep the process alive.
+    // The timer does not keep the process alive.
     startTimer(() => void run(), ms).unref();
   }
 
@@ -101,7 +101,8 @@ export class UsageFlush {
   async #flushDue(): Promise<void> {
     this.#isDue = false;
     await this.flush().catch(() => {});
-    // What was put back waits for its time again. Where a host waits for it, for the next call.
+    // Sums that were put back wait for another flush: with a timer, for its time; without a timer, for
+    // the next call.
     const hasTimer = !this.#isPerRequest && this.parts.waitUntil === undefined;
     if (hasTimer && !this.#isDue && this.parts.sums.size > 0) this.#schedule();
   }
@@ -110,7 +111,7 @@ export class UsageFlush {
     this.#isEarly = true;
     const ended = this.flush().then(
       () => (this.#isEarly = false),
-      // The store is down: not before the time of the next flush.
+      // The store is down: no other early flush before a flush has succeeded.
       () => {},
     );
     this.parts.waitUntil?.(ended);
@@ -121,7 +122,8 @@ export class UsageFlush {
     const all = sums.take();
     let error: unknown;
     for (const part of partsOf(all)) {
-      // After a failure, the others are kept without another try: each may take a whole timeout.
+      // After a failure, the other parts are kept without a try, because each try may take a whole
+      // timeout.
       if (error === undefined) error = await this.#writeRows(part);
       else this.#putBack(part);
     }
@@ -133,7 +135,7 @@ export class UsageFlush {
     this.#endExit = undefined;
   }
 
-  /** @returns the first error, if there was one. The rows that failed are put back. */
+  /** @returns the first error, if there was one. The sums that were not written are put back. */
   #writeRows(additionsOfSpan: readonly Addition[]): Promise<unknown> {
     const { span } = additionsOfSpan[0]!;
     const rowOf = counterRows(span);

@@ -1,15 +1,16 @@
-/** What a decision counts. */
+/** The usage that a decision counts. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Usage } from "../../../core/usage.js";
 import type { DecisionEvent } from "../types/limiter-options.js";
 
 /**
- * - A call that passes is granted, and has taken its tokens: also from a block of this process, by an
- *   override that exempts its key, past a shadow, or in an outage. Its work is done for the caller.
- * - A call that is denied is counted as that, also from memory.
- * - A charge takes tokens, and is no call that was granted.
- * - A call with an id that was charged before counts nothing. Nor do `check`, `credit` and what an
- *   operator does.
+ * - A call that passes counts as granted, and its tokens as taken: also from a block of this process, by
+ *   an override that exempts its key, past a shadow, or in an outage. The caller does its work in all
+ *   these cases.
+ * - A call that is denied counts as denied, also from memory.
+ * - A charge counts its tokens as taken, and no call as granted.
+ * - A call with an id that was charged before counts nothing. `check`, `credit` and an operator's actions
+ *   count nothing, too.
  */
 export function usageOfEvent(
   action: DecisionEvent["action"],

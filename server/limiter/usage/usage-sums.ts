@@ -1,4 +1,4 @@
-/** What this process has counted and not written yet, per limit, span and key. */
+/** The usage that this process has counted and not written yet, per limit, span and key. */
 import { addUsage, type Counts, noCounts, type UsageTerms } from "../../../core/rows/usage.js";
 import type { Usage } from "../../../core/usage.js";
 import type { Span } from "../claims/counters.js";
@@ -6,7 +6,7 @@ import type { Span } from "../claims/counters.js";
 /** The most sums of keys that are kept while the store is down; some 200 bytes each. */
 const MOST_SUMS = 100_000;
 
-/** As the key of the sum of all keys. It is the stored key of the bucket that callers share. */
+/** The key of the sum of all keys. The bucket that all callers share has the same stored key. */
 export const ALL_KEYS = "";
 
 export interface SpanSums extends Span {
@@ -17,7 +17,7 @@ export interface SpanSums extends Span {
 export class UsageSums {
   /** The sums of all limits and spans. */
   size = 0;
-  /** Nearly always one for each limit: the present one. */
+  /** The spans of each limit: nearly always the present span alone. */
   #byName = new Map<string, SpanSums[]>();
 
   /** @param mostSums for tests. */
@@ -26,7 +26,7 @@ export class UsageSums {
   /**
    * Adds usage to the sums of a key and of all keys.
    *
-   * @returns whether there was room for it. If not, only the sum of all keys has it.
+   * @returns whether there was room for the key. If not, only the sum of all keys has the usage.
    */
   add(name: string, terms: UsageTerms, start: number, key: string, usage: Partial<Usage>): boolean {
     const span = this.#spanOf({ name, terms, start });
@@ -44,9 +44,9 @@ export class UsageSums {
   }
 
   /**
-   * Takes back what could not be written.
+   * Takes back a sum that could not be written.
    *
-   * @returns whether there was room for it.
+   * @returns whether there was room for the sum.
    */
   putBack(of: Span, key: string, shard: number, count: number): boolean {
     const counts = this.#countsOf(this.#spanOf(of), key);
