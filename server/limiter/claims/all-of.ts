@@ -1,20 +1,20 @@
-/** Several claims as one: all of them get what they want, or none does. */
+/** Several claims as one: all of them get their tokens, or none does. */
 import { shortestWait } from "../../../core/calculate.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { Claim, Draft } from "./draft.js";
 
 export interface AllOfAnswer {
   ok: boolean;
-  /** One per claim. When one is denied, what each would get in its turn. */
+  /** One result per claim. When a claim is denied: the results that all claims would get in their turn. */
   results: readonly RateLimitResult[];
   /** By index of the claim: whether it changed a row. */
   changed: readonly boolean[];
-  /** The wait for all of them; 0 when they passed without reservations. */
+  /** The wait until all claims pass; 0 when they passed without reservations. */
   retryAfter: number;
 }
 
 export function allOf(claims: readonly Claim<RateLimitResult>[]): Claim<AllOfAnswer> {
-  /** Two claims can be for the same row. The second one then sees what the first one left. */
+  /** Two claims can be for the same row. The second claim then sees the row as the first claim left it. */
   const inTurn = (draft: Draft, now: number) => {
     const fork = draft.fork();
     const turns = claims.map((claim) => {
@@ -37,14 +37,16 @@ export function allOf(claims: readonly Claim<RateLimitResult>[]): Claim<AllOfAns
         draft.adopt(fork);
         return { ok, results, changed: turns.map(({ own }) => own.isWritten), retryAfter: longest };
       }
-      // A denial may close its bucket. It is only right beside what the others would have got.
+      // A denial may close its bucket. The denial is right only if the other claims would get the same
+      // again, so all rows that they have read are guarded.
       draft.note(fork);
       for (const { result, own } of turns) if (!result.ok) draft.adopt(own);
       return {
         ok,
         results,
         changed: turns.map(({ result, own }) => !result.ok && own.isWritten),
-        // On separate rows, all pass after the longest wait. On shared rows, that is a first guess.
+        // On separate rows, all pass after the longest wait. On shared rows, the longest wait is a first
+        // guess.
         retryAfter: shortestWait(longest, (ms) => inTurn(draft, now + ms).ok),
       };
     },

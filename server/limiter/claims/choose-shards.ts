@@ -7,7 +7,7 @@ import { rowId, type RowId } from "../../store/store.js";
 import type { Environment } from "./environment.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
-/** The rows that a call of `limit` decides on: the second one may count the closings of the first. */
+/** The rows that a call of `limit` decides on: the second row may count the closings of the first row. */
 export function rowsToLimit(limit: ResolvedLimit, random: () => number): readonly RowId[] {
   return limit.counted ?? chooseRows(limit, random);
 }
@@ -18,7 +18,7 @@ export function chooseRows(limit: ResolvedLimit, random: () => number): readonly
   return shards === 1 ? limit.rows : chooseTwo(shards, random).map((shard) => rowOf(limit, shard));
 }
 
-/** The same, beginning with the shard that held more when this process last saw the two. */
+/** The rows of `chooseRows`, beginning with the shard that held more when this process last saw the two. */
 export function chooseFullerFirst(
   limit: ResolvedLimit,
   { clock, random }: Environment,

@@ -16,10 +16,10 @@ import { rowId, type RowId } from "../../store/store.js";
 import { type Claim, ClaimDecision, type Draft } from "./draft.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
-/** A limit, as far as its usage is concerned. */
+/** The part of a limit by which its usage is counted. */
 export type CountedLimit = Pick<ResolvedLimit, "name" | "rows" | "usage">;
 
-/** A span of a limit: what its counters have in common. */
+/** A span of a limit, which its counters have in common. */
 export interface Span {
   readonly name: string;
   readonly terms: UsageTerms;
@@ -39,8 +39,8 @@ export function counterRows({ name, terms, start }: Span): (key: string, shard: 
 }
 
 /**
- * A function that makes decisions which add to the counters of a span. They go by one clock, which is
- * always at the start of the span, so a store sends them together.
+ * A function that makes decisions which add to the counters of a span. All these decisions go by one
+ * clock, which is always at the start of the span, so a store sends them together.
  */
 export function additions({ terms, start }: Span): (row: RowId, count: number) => Decided {
   const config = counterConfig(terms, start);
@@ -62,12 +62,12 @@ function add(draft: Draft, row: RowId, start: number, count: number): undefined 
 }
 
 /**
- * The rows of counters that a claim writes with {@link usageWrites}, to be named in it. None for a limit
- * that does not count.
+ * The rows of counters that a claim writes with {@link usageWrites}. The claim has to name these rows. No
+ * rows for a limit without `usage`.
  *
- * @param now when the claim is made, epoch ms. A store may decide on it later, and it counts in this
- * span all the same.
- * @param usage what may be counted, with any numbers above 0. @default all counters
+ * @param now when the claim is made, epoch ms. A store may decide on the claim later: its usage counts in
+ * the span of `now` all the same.
+ * @param usage the usage that may be counted, with any numbers above 0. @default all counters
  */
 export function usageRows(
   limit: CountedLimit,
@@ -81,10 +81,10 @@ export function usageRows(
 }
 
 /**
- * Counts in the decision of a claim itself: exactly once if the claim takes effect, and else not at all.
- * `report` is then told that it is counted.
+ * Counts usage in the decision of a claim itself: exactly once if the claim takes effect, and else not at
+ * all. `report` is then told that the usage is `"in its row"`.
  *
- * @param now that of {@link usageRows}.
+ * @param now the `now` of {@link usageRows}.
  */
 export function usageWrites(
   draft: Draft,

@@ -1,12 +1,12 @@
 /**
- * What a decision reads and writes, row by row, before any of it is written. A row that was read and
- * not written is guarded: the store applies the decision only if that row is still as it was. So an
+ * The reads and the writes of a decision, row by row, before they reach the store. A row that was read
+ * and not written is guarded: the store applies the decision only if that row is still as it was. So an
  * answer cannot rest on a row that another process has changed meanwhile.
  *
  * - `read` is for a row that the answer depends on.
  * - `peek` is for a row that may change without making the answer wrong: the shard that a call leaves
  *   alone, or a count of closings beside a grant.
- * - `fork` is for asking what would be. Nothing of it counts until it is adopted.
+ * - `fork` is for trying a claim. The reads and writes of a fork count only once it is adopted.
  */
 import type { Row } from "../../../core/rows/row.js";
 import {
@@ -21,15 +21,18 @@ import type { HoldingLimit } from "../limits/holding-limit.js";
 
 type MaybeRow = Row | null;
 
-/** What a call wants of some rows. */
+/** A claim: the tokens that a call wants of some rows, or another change of them. */
 export interface Claim<TAnswer> {
-  /** All rows that `attempt` uses. One that is there twice is one row. */
+  /** All rows that `attempt` uses. A row that is there twice is one row. */
   readonly rows: readonly RowId[];
-  /** Whether a denial of it is only reported (`shadow`), so that it denies no claim beside it. */
+  /**
+   * Whether a denial of the claim is only reported (`shadow`), so that it denies no claim beside this
+   * claim.
+   */
   readonly isShadow?: boolean | undefined;
   /** Present if a store may take the tokens by itself, on the first of the rows. */
   readonly plain?: PlainTake<TAnswer> | undefined;
-  /** After a denial: those of its limits that have open holds. */
+  /** After a denial: the limits of the claim that have open holds. */
   readonly holding?: readonly HoldingLimit[] | undefined;
   /** Answers by the draft, and writes into it. May run more than once. Only the last run counts. */
   attempt(draft: Draft, now: number): TAnswer;
@@ -91,15 +94,15 @@ export class Draft {
     return new Draft(this.#rows, this.#stored, this);
   }
 
-  /** Takes over what a fork wrote and read. */
+  /** Takes over a fork's writes and reads. */
   adopt(fork: Draft): void {
     this.note(fork);
-    // `forEach` leaves out what was not written.
+    // `forEach` leaves out the rows that were not written.
     fork.#next.forEach((next, at) => (this.#next[at] = next));
     this.#writes += fork.#writes;
   }
 
-  /** Takes over what a fork read. Its answer counts, and what it wrote does not. */
+  /** Takes over a fork's reads alone: the fork's answer counts, and its writes do not. */
   note(fork: Draft): void {
     fork.#read.forEach((_, at) => (this.#read[at] = true));
   }
@@ -139,7 +142,7 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
   /** Whether the last decision changed a row. */
   isChange = false;
 
-  /** @param readOnly whether it is only asked what the claim would get. Nothing is written then. */
+  /** @param readOnly whether the decision only says what the claim would get, and writes nothing. */
   constructor(
     readonly claim: Claim<TAnswer>,
     readonly clock: () => number,

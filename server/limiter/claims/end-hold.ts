@@ -1,6 +1,6 @@
 /**
- * Writes a hold, and ends it: exactly once, because the hold is a row that the decision deletes. What
- * it gives back is bounded as for a result, see `core/refund.ts`.
+ * Writes a hold, and ends it: exactly once, because the hold is a row that the decision deletes. The
+ * tokens that come back are bounded as for a result, see `core/refund.ts`.
  */
 import { chargeRows, validateChargeable } from "../../../core/charge.js";
 import { heldAt } from "../../../core/rows/reading.js";
@@ -34,14 +34,17 @@ import type { HoldRequest } from "./hold-request.js";
 export interface HeldLimit {
   readonly limit: ResolvedLimit;
   readonly marker: Marker;
-  /** When its tokens were taken, epoch ms. A later hold of the same id is another one. */
+  /**
+   * When the tokens of the hold were taken, epoch ms. Where it is set, a later hold of the same id does
+   * not end.
+   */
   readonly at?: number | undefined;
 }
 
 /**
  * - `settle`: `actual` tokens were used.
- * - `give back`: up to so many tokens were not used.
- * - `lapse`: nothing settled it in time. A hold that has not lapsed stays.
+ * - `give back`: up to `count` tokens were not used.
+ * - `lapse`: nothing settled the hold in time. A hold that has not lapsed stays.
  */
 export type Ending =
   | { readonly kind: "settle"; readonly actual: number }
@@ -51,12 +54,12 @@ export type Ending =
 export const LAPSE: Ending = { kind: "lapse" };
 
 export type EndedHold =
-  /** `used` tokens stay charged, less those that did not come back. */
+  /** `used` tokens stay charged. The other tokens come back, except tokens that were replaced meanwhile. */
   | { ok: true; end: HoldEnd; count: number; used: number; value: number; isShare: boolean }
-  /** `back` tokens came back, because it had lapsed. */
+  /** `back` tokens came back, because the hold had lapsed. */
   | { ok: false; reason: NotHeld; back?: number };
 
-/** The rows that a call with an id needs beside its own and the marker, of a limit with holds. */
+/** The rows that a call with an id needs for a limit with holds, beside the limit's row and the marker. */
 export function rowsOfHold(limit: ResolvedLimit, { hold, countedAt }: Marker): readonly RowId[] {
   if (hold === undefined) return [];
   // Calls for one token have a counter of their own.
@@ -75,7 +78,7 @@ const ONE: Partial<Usage> = { granted: 1, taken: 1, givenBack: 1 };
 const SEVERAL: Partial<Usage> = { granted: 1, taken: 2 };
 const OF_END: Partial<Usage> = { taken: 2, givenBack: 1 };
 
-/** What a call holds of one limit. */
+/** The tokens that a call holds of one limit. */
 export interface NewHold extends HoldRequest {
   readonly limit: ResolvedLimit;
   readonly marker: Marker;
@@ -84,7 +87,7 @@ export interface NewHold extends HoldRequest {
 /**
  * Writes all holds of a call.
  *
- * @param isShare whether they are shares of one count.
+ * @param isShare whether the holds are shares of one count.
  * @throws RateLimitInputError for a hold beyond the most that a key may have.
  */
 export function writeHolds(
@@ -131,7 +134,7 @@ export function endHold(
   const hold = holdOf(state);
   const hasLapsed = isLapsed(state, now);
   if (ending.kind === "lapse" && !hasLapsed) return { ok: false, reason: "unknown" };
-  // Before its marker and its row are written.
+  // Calculate this before the marker and the row are written.
   const taken = takenByHold(hold, mark, draft.peek(row), part, marker.onceFor);
   const end = hasLapsed ? lapseOf(hold) : endOf(hold, ending);
   const used = end === "kept" ? hold.count : usedBy(hold, hasLapsed ? LAPSE : ending);
@@ -147,12 +150,12 @@ export function endHold(
   draft.write(sum, left > 0 ? withoutHold(draft.read(sum), hold.count) : null);
   if (mark !== null) draft.write(marker.row, endedMarker(mark, end));
   const { value } = heldAt(draft.read(row), part, now);
-  // What it was ended for has not happened: it had ended before.
+  // The hold had lapsed, so the ending that the caller wanted has not happened.
   if (hasLapsed && ending.kind !== "lapse") return { ok: false, reason: end, back };
   return { ok: true, end, count: hold.count, used, value, isShare: hold.isShare };
 }
 
-/** A marker that is forgotten says nothing, whether it is pruned by now or not. */
+/** A forgotten marker gives no reason, whether the marker is pruned by now or not. */
 function reasonOf(mark: Row | null, { onceFor }: Marker, now: number): NotHeld {
   if (mark === null || isForgotten(mark, onceFor, now)) return "unknown";
   return endOfHold(mark) ?? "unknown";
@@ -162,7 +165,10 @@ function lapseOf({ atLapse }: Hold): HoldEnd {
   return atLapse === "keep" ? "kept" : "given back";
 }
 
-/** Where nothing was used, a later call with the id has to be charged: it would pass for nothing. */
+/**
+ * `"released"` where nothing was used: a later call with the id is then charged, or it would pass for
+ * nothing.
+ */
 function endOf(hold: Hold, ending: Ending): HoldEnd {
   return usedBy(hold, ending) === 0 ? "released" : "settled";
 }
@@ -179,7 +185,7 @@ function tooMany({ name }: ResolvedLimit): RateLimitInputError {
   return new RateLimitInputError("holds", message);
 }
 
-/** Into debt, because they were used. */
+/** Charges tokens beyond the estimate, also into debt, because the call has used them. */
 function chargeMore(draft: Draft, limit: ResolvedLimit, count: number, now: number): void {
   const row = limit.rows[0];
   validateChargeable(limit.name, limit.part, count);

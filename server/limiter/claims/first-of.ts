@@ -1,6 +1,6 @@
 /**
- * Several limits of which one pays for a call, or each what it has. No bucket is closed (`blockFor`),
- * because the call may pass by another limit.
+ * Several limits that pay for a call: the first limit that has all of the tokens, or each limit the
+ * tokens that it has. No bucket is closed (`blockFor`), because the call may pass by another limit.
  */
 import { shortestWait } from "../../../core/calculate.js";
 import { heldAt } from "../../../core/rows/reading.js";
@@ -25,7 +25,7 @@ export interface FirstOfAnswer {
 
 export interface Asked {
   result: RateLimitResult;
-  /** Tokens that it gave; `undefined` for one that does not pay. */
+  /** Tokens that the limit gave; `undefined` for a limit that does not pay. */
   paid?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export function firstOf(payers: readonly Payer[]): Claim<FirstOfAnswer> {
   };
 }
 
-/** Each limit pays what it has, in order, until the call has its tokens. */
+/** Each limit pays the tokens that it has, in order, until the call has its tokens. */
 export function eachOf(payers: readonly Payer[], count: number): Claim<FirstOfAnswer> {
   return {
     rows: payers.flatMap(({ rows }) => rows),
@@ -61,7 +61,7 @@ export function eachOf(payers: readonly Payer[], count: number): Claim<FirstOfAn
       let rest = count;
       const asked = payers.slice(0, last + 1).map((payer, i): Asked => {
         const paid = shares[i]!;
-        // A later limit pays only because this one has no more, on any of its shards.
+        // A later limit pays only because this limit has no more tokens, on any of its shards.
         if (i < last) payer.guard(draft);
         if (paid === 0) return { result: payer.refuse(draft, now, rest) };
         rest -= paid;
@@ -88,7 +88,7 @@ function waitTogether(payers: readonly Payer[], draft: Draft, now: number, count
   return shortestWait(Math.ceil(Math.max(1, missing) / perMs), passes);
 }
 
-/** One of the limits. */
+/** A limit that may pay. */
 export class Payer {
   constructor(
     readonly request: LimitRequest,
@@ -96,8 +96,8 @@ export class Payer {
   ) {}
 
   /**
-   * What the limit alone answers to a call for so many tokens. A limit that is asked in vain is
-   * guarded: the next one pays only because this one had too little.
+   * The answer of this limit alone to a call for `count` tokens. The rows of a limit that denies are
+   * guarded, because the next limit pays only if this limit has too few tokens.
    */
   pay(draft: Draft, now: number, count: number): RateLimitResult {
     const { request, rows } = this;
@@ -106,12 +106,12 @@ export class Payer {
     return { ...result, retryAfter: MAX_RETRY_AFTER };
   }
 
-  /** The answer depends on all of its rows. */
+  /** Guards all rows of the limit, because the answer depends on all of them. */
   guard(draft: Draft): void {
     for (const row of this.rows) draft.read(row);
   }
 
-  /** The same as `pay`, of a limit that gives nothing. */
+  /** The answer of a limit that gives no tokens. */
   refuse(draft: Draft, now: number, count: number): RateLimitResult {
     this.guard(draft);
     const result = this.pay(draft.fork(), now, count);
@@ -119,10 +119,10 @@ export class Payer {
     return result.ok ? { ok: false, retryAfter, value } : result;
   }
 
-  /** What its rows can give: the fuller one, or both of them together. */
+  /** The tokens that the rows can give: the fuller row alone, or all rows together. */
   purse(draft: Draft, now: number): Purse {
     const { part, answer } = this.request.limit;
-    // An exempt caller has the tokens of every call. A blocked one has none until it ends.
+    // An exempt caller has the tokens of every call. A blocked caller has none until the override ends.
     if (answer !== undefined) {
       const { ok } = this.pay(draft.fork(), now, 1);
       return { value: ok ? Number.MAX_VALUE : 0, tolerance: 0 };

@@ -1,4 +1,4 @@
-/** `once` of a call that one of several limits pays for, or each in part: it is paid for once by all of them. */
+/** `once` of `limitFirst`: an id is paid for once, by one of the limits, or by several limits in part. */
 import { answerAgain, markerOf } from "../../../core/rows/marker.js";
 import type { Claim } from "./draft.js";
 import { rowsOfHold } from "./end-hold.js";
@@ -9,11 +9,11 @@ import { type Charged, chargedBefore } from "./once.js";
 import type { FirstOfAnswer, Payer } from "./first-of.js";
 
 /**
- * The claim, if its id was not charged before, to any of the limits. If it was, the first answers of
- * those that paid.
+ * Attempts the claim if its id was not charged before, to any of the limits. If the id was charged,
+ * repeats the first answers of the limits that paid.
  *
  * @param markers of the payers, in order.
- * @param terms holds the tokens under the id.
+ * @param terms how the tokens are held under the id; `undefined` for tokens that are spent.
  */
 export function firstOnce(
   claim: Claim<FirstOfAnswer>,

@@ -41,8 +41,9 @@ export function validateHold(
 }
 
 /**
- * How a call holds its tokens; `undefined` where an override answers it, which takes none. A hold that
- * is not valid is refused there, too, or it would be found when the override ends.
+ * How a call holds its tokens; `undefined` where an override answers the call, which then takes no
+ * tokens. A hold that is not valid is refused there, too, or the mistake would be found only when the
+ * override ends.
  */
 export function holdOf(
   { hold }: { hold?: HoldTerms | undefined },

@@ -1,4 +1,4 @@
-/** The rows that say that the id of a call was charged, see `core/rows/marker.ts`. */
+/** The rows of ids that were charged, see `core/rows/marker.ts`. */
 import { HOLDS } from "../../../core/rows/hold.js";
 import { markerKey, MARKERS } from "../../../core/rows/marker.js";
 import { fullAfter, sideName, validateSideName } from "../../../core/rows/side-rows.js";
@@ -10,15 +10,18 @@ import type { ResolvedLimit } from "../limits/resolved-limit.js";
 /** The marker of one call. */
 export interface Marker {
   readonly row: RowId;
-  /** How long it says that its id was charged, ms. */
+  /** How long the marker says that its id was charged, ms. */
   readonly onceFor: number;
-  /** Where the tokens of its id may be held, of a limit that has holds. */
+  /** The row that may hold the tokens of the id, for a limit with holds. */
   readonly hold?: RowId | undefined;
-  /** The instant in whose span a hold counts as usage, epoch ms. */
+  /** A hold counts as usage in the span of this instant, epoch ms. */
   readonly countedAt?: number;
 }
 
-/** What the call with an id did. A payment may be told with the id that a client gives a call. */
+/**
+ * The action of a call with an id. Each action has ids of its own, because a payment may have the same id
+ * as a client's call.
+ */
 export type MarkedAction = "take" | "credit";
 
 /** Makes the marker of a call with an id. */
@@ -26,9 +29,9 @@ export type MarkerFor = (limit: ResolvedLimit, id: string, action?: MarkedAction
 
 /**
  * @param toStoredKey hashes ids as it hashes keys.
- * @param defaultFor of limits that do not set `onceFor`, ms.
+ * @param defaultFor the `onceFor` of limits that do not set it, ms.
  * @returns a function that throws a `RateLimitInputError` for an id that is not valid, and a
- * `RateLimitConfigError` for a limit that cannot have any.
+ * `RateLimitConfigError` for a limit that cannot have markers.
  */
 export function createMarkers(
   toStoredKey: (key: string | undefined) => string | undefined,
@@ -58,7 +61,8 @@ export function createMarkers(
 
 /** @param key see `markerKey`. */
 export function markerRow(name: string, key: string, onceFor: number, action: MarkedAction): RowId {
-  // The ids of the two are apart by the shard. Every text can be an id.
+  // The shard keeps the ids of the two actions apart. A prefix could not, because every text can be an
+  // id.
   const shard = action === "take" ? 0 : 1;
   return rowId(sideName(MARKERS, name), key, shard, fullAfter(onceFor));
 }

@@ -1,6 +1,6 @@
 /**
- * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
- * there is no instant at which one is there without the other. Only grants are remembered.
+ * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so at
+ * no instant are the tokens taken without a marker, or the reverse. Only grants are remembered.
  */
 import { usedAt } from "../../../core/rows/reading.js";
 import type { Row } from "../../../core/rows/row.js";
@@ -15,7 +15,7 @@ import { endHold, LAPSE, rowsOfHold } from "./end-hold.js";
 import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
-/** The claim, if its id was not charged before. If it was, the answer of then. */
+/** Attempts the claim if its id was not charged before. If the id was charged, repeats the first answer. */
 export function once<TAnswer extends RateLimitResult | undefined>(
   claim: Claim<TAnswer>,
   limit: ResolvedLimit,
@@ -26,7 +26,7 @@ export function once<TAnswer extends RateLimitResult | undefined>(
     isShadow: claim.isShadow,
     attempt(draft, now) {
       const known = chargedBefore(draft, limit, marker, now);
-      // The row tells only where its windows begin.
+      // The row is only read for the start of its windows, so it needs no guard.
       if (known !== undefined) {
         return answerAgain(known.marker, draft.peek(known.row), known.part, now);
       }
@@ -40,7 +40,7 @@ export function once<TAnswer extends RateLimitResult | undefined>(
   };
 }
 
-/** What says that an id was charged, and the bucket that it was charged to. */
+/** The marker of an id that was charged, and the bucket that was charged. */
 export interface Charged {
   readonly marker: Row;
   readonly row: RowId;
@@ -48,10 +48,10 @@ export interface Charged {
 }
 
 /**
- * What says that the id was charged before this call; `undefined` if it was not. A hold of the id that
- * has lapsed ends here: its id counts as charged only where its tokens were kept. While a hold is open,
- * its id counts as charged, though a process with a shorter `onceFor` has forgotten it: to hold other
- * tokens under it would mix the two.
+ * The marker of an id that was charged before this call; `undefined` if the id was not charged. A lapsed
+ * hold of the id ends here: the id then counts as charged only where the tokens of the hold were kept.
+ * While a hold is open, its id counts as charged, also where a process with a shorter `onceFor` has
+ * forgotten the id: other tokens under the same id would mix with the hold.
  */
 export function chargedBefore(
   draft: Draft,
@@ -59,7 +59,7 @@ export function chargedBefore(
   marker: Marker,
   now: number,
 ): Charged | undefined {
-  // As it was before this call, because two claims of it may be for the same bucket.
+  // The marker as it was before this call, because two claims of the call may be for the same bucket.
   const known = draft.readStored(marker.row);
   const isKnown = wasCharged(known, marker.onceFor, now) || isOpen(draft, marker, now);
   const isGivenBack = endLapsed(draft, limit, marker, now);

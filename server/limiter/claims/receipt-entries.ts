@@ -1,6 +1,6 @@
 /**
- * The entries of receipts: tokens that rows gave, those of them that are on their way back, and what of
- * both depends on a transaction that is still open.
+ * The entries of receipts: tokens that rows gave, and tokens that are on their way back. Some of them
+ * depend on a transaction that is still open.
  */
 import type { TakenTokens } from "../../../core/refund.js";
 import type { Block } from "../../leases/block.js";
@@ -8,23 +8,26 @@ import type { RowId } from "../../store/store.js";
 
 export class Entry {
   readonly rows: RowId[];
-  /** What each row gave, in the order of `rows`, and what came back to it since. */
+  /**
+   * The tokens that each row gave, in the order of `rows`, and the tokens that came back to the row
+   * since.
+   */
   readonly taken: TakenTokens[];
 
   constructor(
-    /** Tokens that are kept, after those that were given back. */
+    /** Tokens that the call keeps: those that were not given back. */
     public count: number,
     from: { readonly rows: readonly RowId[]; readonly taken: readonly TakenTokens[] },
-    /** Whether they were charged later, and not taken by the call itself. */
+    /** Whether the tokens were charged later, and not taken by the call itself. */
     readonly isCharge: boolean,
-    /** The block of this process that they are from. */
+    /** The block of this process that the tokens are from. */
     readonly block?: Block,
   ) {
     this.rows = [...from.rows];
     this.taken = from.taken.map((each) => ({ ...each }));
   }
 
-  /** As if these tokens had been taken together with its own. */
+  /** Adds the tokens of another entry, as if they had been taken together with the tokens of this entry. */
   add({ count, rows, taken }: Entry): void {
     this.count += count;
     for (const [i, row] of rows.entries()) {
@@ -35,7 +38,8 @@ export class Entry {
         this.taken.push({ ...more });
         continue;
       }
-      // Seen from the earlier instant, more of it has been replaced, so less can come back.
+      // Counted from the earlier instant, more of these tokens have been replaced, so fewer can come
+      // back.
       own.count += more.count;
       own.used += own.used < 0 ? -more.count : more.count;
       own.refunded = (own.refunded ?? 0) + (more.refunded ?? 0);
@@ -44,12 +48,13 @@ export class Entry {
 }
 
 /**
- * Tokens of an entry on their way back. Until the answer is there, each row may have got all of them,
- * so that is what the entry remembers meanwhile. It stays so if the answer is lost.
+ * Tokens of an entry on their way back. Until the answer is there, each row may have got all of these
+ * tokens, so the entry counts all of them as given back to each row. If the answer is lost, that count
+ * stays.
  */
 export class EntryRefund {
   readonly rows: readonly RowId[];
-  /** What was taken, and what had come back before this refund. */
+  /** The tokens that were taken, and the tokens that had come back before this refund. */
   readonly taken: readonly TakenTokens[];
   readonly count: number;
   readonly block: Block | undefined;
@@ -57,7 +62,7 @@ export class EntryRefund {
   #isUndone = false;
 
   /**
-   * @param wanted tokens that are to be given back; it claims as many of them as the entry has.
+   * @param wanted tokens that are to be given back; the refund claims as many of them as the entry has.
    * @param entries the list that the entry belongs to.
    */
   constructor(
@@ -76,7 +81,7 @@ export class EntryRefund {
     this.#note(1);
   }
 
-  /** Notes what each row got back. The other tokens had been replaced already. */
+  /** Notes the tokens that each row got back. The other tokens had been replaced already. */
   answer(refunded: readonly number[]): void {
     if (this.#isUndone) return;
     this.#note(-1);
@@ -100,15 +105,15 @@ export class EntryRefund {
   }
 }
 
-/** A receipt, as far as what was taken for it is committed. */
+/** The committed part of a receipt. */
 interface Committed {
   readonly entries: Entry[];
 }
 
 /**
- * One try of a `transaction`, as far as receipts are concerned. What it charges and the results of its
- * calls count for others only once it is committed. What it gives back is claimed at once, so that
- * no other call gives the same tokens back, and is released if it is rolled back.
+ * One try of a `transaction`, for receipts. Its charges and the results of its calls count outside only
+ * once the try is committed. Tokens that the try gives back are claimed at once, so that no other call
+ * gives the same tokens back. They are released if the try is rolled back.
  */
 export class TransactionScope {
   /** Whether the caller's function has resolved, so that a commit may have followed. */
@@ -122,7 +127,7 @@ export class TransactionScope {
     return this.#outcome;
   }
 
-  /** What was taken for a result in this transaction, while it is open. */
+  /** The entries of a result in this transaction, while the transaction is open. */
   entriesOf(receipt: Committed): Entry[] {
     if (this.#outcome !== "open") return [];
     let entries = this.#entries.get(receipt);
@@ -143,8 +148,8 @@ export class TransactionScope {
   }
 
   /**
-   * @param outcome `"unknown"` where the answer to the commit was lost. Then nothing is released, so
-   * that nothing comes back twice, and nothing counts as taken.
+   * @param outcome `"unknown"` where the answer to the commit was lost. Then no refund is released, so
+   * that no token comes back twice, and no entry of the try counts.
    */
   end(outcome: "committed" | "rolled back" | "unknown"): void {
     this.#outcome = outcome;

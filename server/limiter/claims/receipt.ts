@@ -1,8 +1,8 @@
 /**
- * What a granted result remembers, for `settle` and `refund`: a list of entries in order, each with its
- * rows and what they gave. The first entry is the call itself. Later ones are what `settle` charged. Of
- * `limitFirst`, the entries of the limits that paid come before its own. Tokens go back from the last
- * entry to the first, see `give-back.ts`.
+ * The receipt of a granted result, for `settle` and `refund`: a list of entries in order, each with its
+ * rows and the tokens that they gave. The first entry is the call itself. Later entries are charges of
+ * `settle`. For `limitFirst`, the entries of the limits that paid come before its own. Tokens go back
+ * from the last entry to the first, see `give-back.ts`.
  */
 import { rowOfTokens } from "../../../core/rows/bucket.js";
 import type { RateLimitResult, TakenShard } from "../../../core/decide.js";
@@ -17,11 +17,11 @@ import { Entry, EntryRefund, type TransactionScope } from "./receipt-entries.js"
 import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 
-/** What a result is given at first. A receipt is made of it when it is needed. */
+/** The data that a result gets at first. A receipt is made of it only when a receipt is needed. */
 export interface Memory {
   readonly limit: ResolvedLimit;
   readonly count: number;
-  /** Of the limiter, or of the transaction, that was called. */
+  /** The environment of the limiter, or of the transaction, that was called. */
   readonly environment: Environment;
   /** Whether the call took nothing, although its result is `ok`. @default false */
   readonly readOnly?: boolean;
@@ -29,11 +29,11 @@ export interface Memory {
   readonly passed?: number;
   /** The block that served the call. */
   readonly block?: Block | undefined;
-  /** What says that the id of the call was charged, if it had one. */
+  /** The marker of the call's id, if the call had an id. */
   readonly marker?: Marker | undefined;
-  /** Whether its tokens are held under that id. @default false */
+  /** Whether the call's tokens are held under its id. @default false */
   readonly isHeld?: boolean | undefined;
-  /** When it was decided, epoch ms: the `ts` of a marker. */
+  /** When the call was decided, epoch ms: the `ts` of a marker. */
   now?: number;
   /** The results of the limits that paid for a call of `limitFirst`, in order. */
   readonly payers?: readonly RateLimitResult[];
@@ -48,22 +48,28 @@ export class Receipt {
   readonly owner: object;
   /** Whether there is nothing to settle. */
   readonly readOnly: boolean;
-  /** Not an id that was charged before, and not a shadow that would have denied the call. */
+  /**
+   * Whether the call took its tokens. False for an id that was charged before, and for a shadow that
+   * would have denied the call.
+   */
   readonly isTaken: boolean;
   /**
-   * Tokens that the call was let through with, although none were taken: past a shadow, or in an outage.
-   * They count as its usage.
+   * Tokens that a call counts as its usage although it took none, because it passed a shadow, or an
+   * outage let it through.
    */
   passed: number;
   /** The marker of the call's id, and the `ts` that it was written with. */
   readonly marker: { readonly row: RowId; readonly ts: number } | undefined;
-  /** Where it holds its tokens under its id. Then the rows know what is left, and not the entries. */
+  /**
+   * The hold of the call's tokens under its id. With a hold, the rows know what is left, and not the
+   * entries.
+   */
   readonly hold: HeldLimit | undefined;
   /** The rows of the call itself. */
   readonly rows: readonly RowId[];
-  /** Those of the limits that paid before it. Each of them can also be settled alone. */
+  /** The receipts of the limits that paid for the call. Each of them can also be settled alone. */
   readonly payers: readonly Receipt[];
-  /** What was taken and is committed. Transactions that are open have more of it. */
+  /** The entries that are committed. Open transactions have further entries of the same receipt. */
   readonly entries: Entry[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -73,22 +79,22 @@ export class Receipt {
   ) {
     const of = memory;
     const { limit, environment, readOnly = false, marker, now = 0, payers = [] } = of;
-    // What is charged while an override blocks the first limit is charged to its rows, as by `charge`.
+    // While an override blocks the first limit, charges go to the rows of that limit, as by `charge`.
     this.limit = limit.answer?.kind === "blocked" ? limit.answer.beneath : limit;
     this.owner = environment.owner;
     this.readOnly = readOnly;
     this.marker = marker && { row: marker.row, ts: now };
     this.payers = payers.map((payer) => receiptOf(payer)!);
-    // The row gave it with the whole block.
+    // The row gave the tokens with the whole block.
     const taken = takenBy(limit, of.count, of.block?.row ?? result);
     this.rows = taken.rows;
     const isShadowed = result.shadow?.ok === false;
     this.isTaken = !result.repeated && !isShadowed;
     this.passed = readOnly ? 0 : (of.passed ?? (isShadowed ? of.count : 0));
-    // The hold of a call that was repeated belongs to the first one, which may still work.
+    // The hold of a repeated call belongs to the first call, which may still be at work.
     const isHeld = of.isHeld && this.isTaken;
     this.hold = isHeld ? { limit: this.limit, marker: marker!, at: now } : undefined;
-    // The tokens of a payment are in the entries of those that paid.
+    // The tokens of a payment are in the entries of the limits that paid.
     if (readOnly || !this.isTaken || of.payers !== undefined || this.hold !== undefined) return;
     const entry = new Entry(of.count, taken, false, of.block);
     const { scope } = environment;
@@ -101,41 +107,44 @@ export class Receipt {
     return [...this.payers.flatMap(({ holds }) => holds), ...(this.hold ? [this.hold] : [])];
   }
 
-  /** Tokens that the call keeps, as a transaction sees it, or as all others do. */
+  /**
+   * Tokens that the call keeps, as a transaction sees them, or, without `scope`, as all others see them.
+   */
   countIn(scope: TransactionScope | undefined): number {
     const paid = this.payers.reduceRight((sum, payer) => sum + payer.countIn(scope), 0);
     return this.ownCountIn(scope) + paid;
   }
 
-  /** Without what the limits before it have paid. */
+  /** The same, without the tokens of the limits that paid for the call. */
   ownCountIn(scope: TransactionScope | undefined): number {
     return this.#listsIn(scope).reduce((sum, entries) => sum + countOf(entries), 0);
   }
 
-  /** Runs `work` after the corrections before it, or two of them could give the same tokens back. */
+  /** Runs `work` after the earlier corrections, or two corrections could give the same tokens back. */
   inTurn<TResult>(
     scope: TransactionScope | undefined,
     work: () => Promise<TResult>,
   ): Promise<TResult> {
-    // A call outside may wait for a row that the transaction has locked, so these do not wait for it.
+    // A correction outside may wait for a row that the transaction has locked, so corrections in the
+    // transaction do not wait for corrections outside.
     if (scope !== undefined) return scope.inTurn(this, work);
     const running = this.#turn.then(work);
     this.#turn = running.catch(() => {});
     return running;
   }
 
-  /** Adds what was charged. */
+  /** Adds tokens that were charged. */
   charge(count: number, charged: RateLimitResult & { ok: true }, scope?: TransactionScope): void {
     const entries = scope === undefined ? this.entries : scope.entriesOf(this);
     const entry = new Entry(count, takenBy(this.limit, count, charged), true);
     const last = entries.at(-1);
-    // What the call took stays apart, because less of a later charge has been replaced.
+    // The call's own entry stays apart, because fewer tokens of a later charge have been replaced.
     if (last?.isCharge && last.count > 0) return last.add(entry);
     if (last?.count === 0) entries.pop();
     entries.push(entry);
   }
 
-  /** Claims up to `count` of its own tokens that are to be given back, from the last entry on. */
+  /** Claims up to `count` of the receipt's own tokens, to give them back, from the last entry on. */
   claim(count: number, scope: TransactionScope | undefined): EntryRefund[] {
     const refunds: EntryRefund[] = [];
     let rest = count;
@@ -151,7 +160,7 @@ export class Receipt {
     return refunds;
   }
 
-  /** The last ones first. */
+  /** The lists of entries, the latest list first. */
   #listsIn(scope: TransactionScope | undefined): Entry[][] {
     return scope === undefined ? [this.entries] : [scope.entriesOf(this), this.entries];
   }
@@ -171,10 +180,10 @@ class Result {
 }
 
 /**
- * Adds a private field to a result, which stays a plain object: it can be sent as JSON and compared.
- * Measured and rejected, for one result each (this way: 3 ns and 40 bytes): a `WeakMap` (525 ns, 31
- * bytes), a property by a symbol that is not enumerable (330 ns, 40 bytes). One that is enumerable
- * (10 ns) goes into copies, and a copy must remember nothing.
+ * Adds a private field to a result. The result stays a plain object, which can be sent as JSON and
+ * compared. The field costs 3 ns and 40 bytes per result. Measured and rejected, per result: a `WeakMap`
+ * (525 ns, 31 bytes); a property by a symbol, not enumerable (330 ns, 40 bytes); a property by a symbol,
+ * enumerable (10 ns), because it goes into copies, and a copy must remember nothing.
  */
 class Remembering extends Result {
   #of: Memory | Receipt;
@@ -197,17 +206,20 @@ class Remembering extends Result {
   }
 }
 
-/** Adds to a granted result which limit it is about, and how many tokens the call has taken. */
+/** Gives a granted result its memory: the limit, and the tokens that the call has taken. */
 export function remember<TResult extends { ok: boolean }>(result: TResult, of: Memory): TResult {
   return result.ok ? (new Remembering(result, of) as unknown as TResult) : result;
 }
 
-/** What a result was given. */
+/** The memory that a result was given. */
 export function memoryOf(result: Granted): Memory | undefined {
   return Remembering.memoryOf(result);
 }
 
-/** The same object at each call. `undefined` for a result that no limiter gave, and for a copy. */
+/**
+ * The receipt of a result: the same object at each call. `undefined` for a result that no limiter gave,
+ * and for a copy.
+ */
 function receiptOf(result: object): Receipt | undefined {
   const { ok } = Object(result) as { ok?: unknown };
   return ok === true ? Remembering.receiptOf(result as Granted) : undefined;
@@ -222,7 +234,7 @@ export function ownReceiptOf(result: object, { owner }: Environment): Receipt | 
   throw new RateLimitInputError("result", message);
 }
 
-/** The rows that gave the tokens of a call, and what each of them gave. */
+/** The rows that gave the tokens of a call, and the tokens that each row gave. */
 export function takenBy(
   limit: ResolvedLimit,
   count: number,
@@ -230,7 +242,7 @@ export function takenBy(
 ): { rows: readonly RowId[]; taken: readonly TakenTokens[] } {
   const left = (tokens: number) => rowOfTokens(limit.part, { value: tokens, ts });
   if (shards === undefined) return { rows: limit.rows, taken: [{ count, ...left(value) }] };
-  // A call that uses two shards leaves both with the same value.
+  // A call that uses two shards leaves the same value in each of them.
   const each = left(value / shards.length);
   return {
     rows: shards.map(({ shard }) => rowOf(limit, shard)),

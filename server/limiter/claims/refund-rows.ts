@@ -19,7 +19,7 @@ export type Refunded = Omit<RefundedRateLimit, "next">;
 /**
  * Gives tokens back to rows of a limit. `rest` counts the tokens that were not given back.
  *
- * @param taken what is known of the taking, per row.
+ * @param taken how the tokens were taken, per row; `undefined` where that is not known.
  */
 export function refundRows(
   { part, lease }: ResolvedLimit,
@@ -32,7 +32,8 @@ export function refundRows(
     attempt(draft, now) {
       const states = rows.map((row) => draft.read(row));
       const [state] = states as [Row | null];
-      // What a block of another process could not have made the row lose meanwhile.
+      // Only tokens that no take of a block, also by another process, can have made the row lose
+      // meanwhile.
       const room = lease && taken ? roomBelow(lease, state, taken[0]!, now) : Infinity;
       const { next, ...result } =
         taken === undefined
@@ -45,9 +46,10 @@ export function refundRows(
 }
 
 /**
- * The tokens that can have been added to a row since a call took from it, and never have made it
- * hold more than a block leaves of it. A take of a block loses what is above that. So tokens that
- * come back after it could be there a second time.
+ * How many tokens could have come back to a row at every instant since a call took from it, without
+ * lifting the row above the level that the take of a block leaves: `least` below the capacity. The take
+ * of a block drops the tokens above that level. Tokens that come back after such a take could be there a
+ * second time.
  */
 function roomBelow(
   { config, least }: LeaseTerms,

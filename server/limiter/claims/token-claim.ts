@@ -23,8 +23,8 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
   readonly maxWait: number | undefined;
 
   /**
-   * @param rows the only row, that row and the one that counts its closings, or two shards.
-   * @param closes whether a denial may close the bucket (`blockFor`). If not, it tells the wait of a
+   * @param rows the only row, the only row and the row that counts its closings, or two shards.
+   * @param closes whether a denial may close the bucket (`blockFor`). If not, a denial has the wait of a
    * bucket that stays open.
    */
   constructor(
@@ -64,14 +64,14 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     const closing = withNextBlock(part, strikes, now);
     const { result, next } = decideOnRow(this, draft.read(row), now, closing);
     if (next !== undefined) draft.write(row, next);
-    // A grant does not depend on the closings before it.
+    // A grant does not depend on earlier closings.
     if (result.ok) return result;
     draft.read(counting);
     if (next !== undefined) draft.write(counting, struckRow(part, strikes, now, next));
     return result;
   }
 
-  /** The shard that is left alone may change: what it holds would not make the take wrong. */
+  /** A shard that the take leaves alone may change meanwhile: its tokens cannot make the take wrong. */
   private takeFromShards(draft: Draft, now: number): RateLimitResult {
     const { rows, count, reserve } = this;
     const pair = rows.map((row) => draft.peek(row)) as [MaybeRow, MaybeRow];
@@ -87,7 +87,7 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
   }
 }
 
-/** The answer to a call on its only row, and the state to write. A single call needs no draft for it. */
+/** The answer to a call on its only row, and the state to write. No draft is needed. */
 export function decideOnRow(
   request: LimitRequest,
   state: MaybeRow,
@@ -105,7 +105,7 @@ export function decideOnRow(
   return count === 0 ? { result, next: undefined } : decided;
 }
 
-/** Whether a reservation would have to wait for longer than its caller does. */
+/** Whether a reservation would have to wait for longer than its caller waits. */
 function isTooLate({ maxWait }: LimitRequest, { retryAfter = 0 }: RateLimitResult): boolean {
   return maxWait !== undefined && retryAfter > maxWait;
 }

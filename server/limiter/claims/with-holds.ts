@@ -4,11 +4,11 @@ import type { Claim } from "./draft.js";
 import { type NewHold, writeHolds } from "./end-hold.js";
 
 /**
- * The claim, which also writes what it holds. All holds are written together after it is granted, because
- * each of them says how many there are.
+ * The claim, which also writes its holds. All holds are written together after the grant, because each
+ * hold says how many holds there are.
  *
- * @param claim has the rows of the holds.
- * @param holdsOf what an answer holds.
+ * @param claim a claim that also names the rows of the holds.
+ * @param holdsOf the holds of an answer.
  * @param isShare whether the holds are shares of one count.
  */
 export function withHolds<TAnswer>(

@@ -1,4 +1,6 @@
-/** What the operations of a limiter share: its limits, its clock, its store and its listeners. */
+/**
+ * The context that the operations of a limiter share: its limits, its clock, its store and its listeners.
+ */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { ChangeChannel, ChangeListener } from "../../changes/change-channel.js";
 import { changeDigest } from "../../changes/change-digest.js";
@@ -23,10 +25,13 @@ import type { MarkerFor } from "../claims/markers.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { Environment } from "../claims/environment.js";
 
-/** Whom operations tell of what they do. */
+/** The listeners that operations tell of their work. */
 export interface Telling {
   environment: Environment;
-  /** The row is about to be deleted, or was: what this process holds of it ends. */
+  /**
+   * Ends the blocks that this process has of a row: the row is deleted or lowered, or tokens of a hold
+   * came back.
+   */
   endLeases(row: RowId): void;
   decisions: Pick<Decisions, "heard">;
   /** Takes a turn of `autoPrune` after a call, where there is no timer. */
@@ -37,52 +42,53 @@ export interface Telling {
 
 export interface Context extends Answers, Telling {
   /**
-   * @param needsPlan whether a limit with plans is refused without one. If not, the largest plan counts,
-   * for what does not depend on the plan. @default true
+   * @param needsPlan whether a call without a plan is refused on a limit with plans. If not, the largest
+   * plan counts, for operations that do not depend on the plan.
+   * @default true
    */
   resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
   plans: PlanTable;
   markerFor: MarkerFor;
-  /** How long ids are remembered where a limit does not say it, ms. */
+  /** How long ids are remembered where a limit does not set `onceFor`, ms. */
   onceFor: number;
-  /** How long a trip may take, ms. A call of several trips begins none after that time. */
+  /** How long a trip may take, ms. A call of several trips begins no trip after that time. */
   timeout: number;
   /** Waits before a failure is tried again. Absent in transactions, which fail as a whole. */
   pause: ((ms: number) => Promise<void>) | undefined;
-  /** Lists rows, in a transaction those that it sees. None where the store cannot. */
+  /** Lists rows; in a transaction, the rows that it sees. Lists no rows where the store cannot list. */
   list: NonNullable<RateLimitStore["list"]>;
-  /** The rows with the least `ts`, in a transaction of those that it sees. */
+  /** The rows with the least `ts`; in a transaction, of the rows that it sees. */
   earliest: NonNullable<RateLimitStore["earliest"]>;
-  /** Absent in transactions, and where requests own their I/O: none may wait for another one there. */
+  /** Absent in transactions, and where requests own their I/O: there, no request may wait for another. */
   shared: SharedHolds | undefined;
-  /** Reports what no caller is told, once in a while. */
+  /** Reports, once in a while, a problem that no caller is told of. */
   warn: Warn;
-  /** Absent in transactions: what they decide on is not committed yet. */
+  /** Absent in transactions: their rows are not committed yet. */
   denials: RememberedDenials | undefined;
   /**
    * The calls of `acquire` that wait, by row. Absent in transactions, which do not wait, and where
-   * requests own their I/O: there, no call can wait for what another request has sent.
+   * requests own their I/O: there, no call can wait for a reservation of another request.
    */
   lines: Map<string, Line> | undefined;
-  /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */
+  /** The blocks of this process, for reads. Absent in transactions, which go by the rows alone. */
   leases: Leases<WaitingCall> | undefined;
 }
 
-/** A limit, as far as a report is concerned. Slots do not count their usage. */
+/** The part of a limit that a report needs. Slots do not count their usage. */
 type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> &
   Partial<Pick<ResolvedLimit, "plan">> &
   (CountedLimit | { usage?: undefined });
 
 /**
- * - `"sum"`: this process sums it up.
- * - `"in its row"`: the decision has counted it in the row of the key, see `usageWrites`.
- * - `"none"`: it is no use.
+ * - `"sum"`: this process sums the usage up.
+ * - `"in its row"`: the decision has counted the usage in the row of the key, see `usageWrites`.
+ * - `"none"`: nothing was used, and nothing is counted.
  */
 type Counting = "sum" | "in its row" | "none";
 
 /**
- * Tells those who listen about an answer, and the listeners of changes that a row has changed. Counts the
- * usage of a limit that does so.
+ * Tells the listeners of decisions about an answer, and the listeners of changes that a row has changed.
+ * Counts the usage of a limit with `usage`.
  */
 export function report(
   { decisions, turn, onChange, usage }: Telling,
@@ -110,7 +116,7 @@ export function countingOf(isHeld: boolean | undefined, result: RateLimitResult)
   return result.shadow?.ok === false ? "sum" : "in its row";
 }
 
-/** The listeners of changes: those of this process, and the channel to others. */
+/** The listeners of changes: those of this process, and the channel to other processes. */
 export function createChanges(
   channel: ChangeChannel | undefined,
   publish: ((digest: string) => unknown) | undefined,
@@ -118,7 +124,10 @@ export function createChanges(
   const listeners = new Set<ChangeListener>();
   let ofPlans: ChangeListener | undefined;
   return {
-    /** What this process itself tells of plans, before its other listeners and the channel hear of it. */
+    /**
+     * Sets the listener that hears of changes of plans by this process, before the other listeners and
+     * the channel hear of them.
+     */
     hearPlans(listener: ChangeListener): void {
       ofPlans = listener;
     },
@@ -127,7 +136,7 @@ export function createChanges(
       if (listeners.size === 0 && publish === undefined) return;
       const digest = changeDigest(name, key);
       for (const listener of listeners) listener(digest);
-      // Its failure is ignored, or the other calls of the same batch would get no answer.
+      // A failure of `publish` is ignored, or the other calls of the same batch would get no answer.
       if (publish) notify(publish, digest);
     },
     listen(listener: ChangeListener): () => void {

@@ -1,10 +1,10 @@
-/** Who is told of decisions: the option `onDecision`, and those who listen for a while. */
+/** The listeners of decisions: the option `onDecision`, and listeners for a while. */
 import { notify } from "../../report/notify.js";
 import type { DecisionEvent, DecisionListener } from "../types/limiter-options.js";
 
 export type Decisions = ReturnType<typeof createDecisions>;
 
-/** For what is no decision of a caller. */
+/** No listener. For work that is no decision of a caller. */
 export const UNHEARD = { heard: undefined } as const;
 
 /** @param own the option `onDecision`. */
@@ -21,15 +21,15 @@ export function createDecisions(own: DecisionListener | undefined) {
   }
 
   const decisions = {
-    /** Tells all of them. `undefined` while nobody listens: no event is made then. */
+    /** Tells all listeners. `undefined` while there is no listener: no event is made then. */
     heard: own,
 
-    /** Tells all of them of what is no call, see `OperatorAction`. */
+    /** Tells all listeners of an operator's action, which is no call; see `OperatorAction`. */
     tell(event: DecisionEvent): void {
       if (decisions.heard !== undefined) notify(decisions.heard, event);
     },
 
-    /** @returns a function that ends it. */
+    /** @returns a function that ends the calls. */
     listen(listener: DecisionListener): () => void {
       // The same function may listen twice.
       const once: DecisionListener = (event) => listener(event);

@@ -11,9 +11,9 @@ export type Granted = RateLimitResult & { ok: true };
 export interface Waiter {
   readonly name: string;
   readonly request: LimitRequest;
-  /** Those of `limit`. */
+  /** The options of `limit`. */
   readonly options: Omit<AcquireOptions, "maxWait" | "signal">;
-  /** By when it has to have its tokens, epoch ms; `Infinity` for no such time. */
+  /** When the caller must have its tokens at the latest, epoch ms; `Infinity` for no such time. */
   readonly until: number;
   resolve(result: Granted): void;
   reject(error: unknown): void;
@@ -21,10 +21,10 @@ export interface Waiter {
 
 export interface Line {
   join(waiter: Waiter): void;
-  /** The time of the caller is over, while it may still be in the queue. */
+  /** The time of the caller is over. The caller may still be in the queue. */
   expire(waiter: Waiter): void;
-  /** The caller does not wait any more. What was reserved for it goes to another one, or back. */
+  /** The caller does not wait any more. Tokens that were reserved for it go to another caller, or back. */
   leave(waiter: Waiter, reason: unknown): void;
-  /** Gives tokens back to the row. The calls that wait for it move up, where that is safe. */
+  /** Gives tokens back to the row. The calls that wait for the row move up, where that is safe. */
   givingBack(claim: Claim<Refunded>): Promise<Refunded>;
 }

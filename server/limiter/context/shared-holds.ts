@@ -1,20 +1,20 @@
-/** What the callers of one process share about the holds of keys. */
+/** The knowledge and the work that the callers of one process share about the holds of keys. */
 import type { Row } from "../../../core/rows/row.js";
 import type { Hold } from "../../../core/rows/hold.js";
 
 /** A hold that gives its tokens back when it lapses. */
 export interface Lapse {
   readonly hold: Hold;
-  /** What the taking has left. `null` where it is forgotten. */
+  /** The marker of the id; `null` where the marker is forgotten. */
   readonly mark: Row | null;
   readonly onceFor: number;
 }
 
-/** What the callers of one process share about holds. */
+/** The maps that the callers of one process share. */
 export interface SharedHolds {
-  /** By the row that adds up the holds of a key: ends those that have lapsed. */
+  /** By the row that adds up the holds of a key: the work that ends its lapsed holds. */
   readonly ending: Map<string, Promise<boolean>>;
-  /** By that row: what its holds give back, and the row of then. */
+  /** By the same row: the lapses of its holds, and the state of the row when they were read. */
   readonly ahead: Map<string, { sum: Row; lapses: Promise<readonly Lapse[]> }>;
 }
 

@@ -1,4 +1,4 @@
-/** Rows as they are stored, for those who look at a limiter from behind. */
+/** Rows as they are stored, for the admin router. */
 import { wasClosed } from "../../../core/rows/bucket.js";
 import { readRows } from "../../store/earliest-by-list.js";
 import { rowId, type RowId } from "../../store/store.js";
@@ -21,8 +21,8 @@ export async function storedRows(
 }
 
 /**
- * By stored key, `""` for the shared bucket: when its row was last written. Only of limits without shards,
- * and not of a bucket that is closed, whose row says when it opens.
+ * When the rows of keys were last written, by stored key, `""` for the shared bucket. Only for limits
+ * without shards. A closed bucket is left out, because its row says when it opens.
  */
 export async function writtenAt(
   { apply }: Pick<Context, "apply">,

@@ -1,6 +1,7 @@
 /**
  * Ends the lapsed holds of a key, the oldest first: for a call that would be denied, and for a page that
- * shows the bucket. Callers of one process that need it at the same time share the work.
+ * shows the bucket. Callers of one process that need the same holds ended at the same time share the
+ * work.
  */
 import type { Row } from "../../../core/rows/row.js";
 import { holdsIn, isLapsed, lapsingAt } from "../../../core/rows/hold.js";
@@ -16,8 +17,8 @@ import { reportEnd } from "./report-end.js";
 const MOST_AT_ONCE = 200;
 
 /**
- * Resolves with whether a hold has ended, or the row that adds them up tells better now when the next one
- * lapses.
+ * Resolves with whether a row has changed: a hold has ended, or the row that adds up the holds now says
+ * more exactly when the next hold lapses.
  */
 export async function endLapsedHolds(context: Context, due: HoldingLimit): Promise<boolean> {
   const { shared } = context;
@@ -45,7 +46,7 @@ async function endAllLapsed(context: Context, { limit, sum: first }: HoldingLimi
     const [rest] = (await apply([decision])) as [Row | null];
     if (decision.isChange) {
       hasChanged = true;
-      // What was remembered of the row is older than what came back.
+      // The lease remembers the row as it was before the tokens came back.
       context.endLeases(limit.rows[0]);
       context.onChange(limit.name, limit.key);
     }
@@ -56,13 +57,13 @@ async function endAllLapsed(context: Context, { limit, sum: first }: HoldingLimi
   }
 }
 
-/** Ends holds that have lapsed. The answer is what is left of the row that adds them up. */
+/** Ends holds that have lapsed. The answer is the row that adds up the holds, as it is afterwards. */
 class LapseClaim implements Claim<Row | null> {
   readonly rows: Claim<Row | null>["rows"];
-  /** What the last attempt has ended. */
+  /** The holds that the last attempt has ended. */
   ended: (readonly [HeldLimit, EndedHold])[] = [];
 
-  /** @param found all holds, or those that lapse first. */
+  /** @param found all open holds of the key, or the holds that lapse first. */
   constructor(
     private readonly context: Context,
     private readonly due: HoldingLimit,
@@ -88,7 +89,8 @@ class LapseClaim implements Claim<Row | null> {
     });
     const rest = draft.peek(row);
     if (rest === null) return rest;
-    // A snapshot of MySQL lacks the holds that came after it, and some stores list no rows.
+    // In a transaction, a snapshot of MySQL lacks the holds that came after the snapshot, and some stores
+    // list no rows.
     const isKnown = areAll || (found.length > MOST_AT_ONCE && !this.isInside);
     if (!isSame || !isKnown || this.ended.length < lapsed.length) return rest;
     const next = found[lapsed.length]?.hold.until;
@@ -98,13 +100,13 @@ class LapseClaim implements Claim<Row | null> {
     return exact;
   }
 
-  /** Whether it is in a transaction, whose list may be older than what it reads. */
+  /** Whether the claim is in a transaction. Its list of holds may be older than the rows that it reads. */
   private get isInside(): boolean {
     return this.context.denials === undefined;
   }
 }
 
-/** Ends a hold; `undefined` where it has not lapsed. */
+/** Ends a hold; `undefined` where the hold has not lapsed. */
 export function lapse(
   draft: Parameters<Claim<unknown>["attempt"]>[0],
   held: HeldLimit,

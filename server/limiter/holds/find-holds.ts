@@ -1,4 +1,4 @@
-/** Finds the open holds of a key. Their rows follow from no call, so the store looks for them. */
+/** Finds the open holds of a key. A call does not know the rows of holds, so the store looks for them. */
 import { type Hold, holdOf, HOLDS } from "../../../core/rows/hold.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
@@ -16,7 +16,7 @@ export interface FoundHold {
 
 type Finding = Pick<Context, "earliest" | "onceFor" | "environment">;
 
-/** The open holds of one key, those that lapse first before the others, at most `most`. */
+/** The open holds of one key, at most `most`. The holds that lapse first come first. */
 export async function findHolds(
   { earliest, onceFor, environment }: Finding,
   limit: ResolvedLimit,

@@ -1,6 +1,6 @@
 /**
- * What the open holds of a key will give back, and when. Callers of one process share what they have
- * read of it, for as long as no hold comes or goes.
+ * The tokens that the open holds of a key will give back, and when. Callers of one process share the
+ * holds that they have read, for as long as no hold comes or goes.
  */
 import { CLOSED, rowOfTokens } from "../../../core/rows/bucket.js";
 import type { Row } from "../../../core/rows/row.js";
@@ -18,7 +18,7 @@ import type { Lapse } from "../context/shared-holds.js";
 
 /** How many holds of a key are looked at. */
 export const MOST_AHEAD = 200;
-/** The most keys of which a process remembers it. */
+/** The most keys of which a process remembers the lapses. */
 const MOST_REMEMBERED = 1000;
 
 /** The lapses of a key that give tokens back, in their order. */
@@ -66,13 +66,16 @@ export interface ForeseenState {
 
 type Foreseen = readonly ForeseenState[];
 
-/** Calls that are denied at the same time ask for the same. By what was read of the lapses. */
+/**
+ * The last answer of `foresee` for each list of lapses: calls that are denied at the same time ask for
+ * the same.
+ */
 const lastForeseen = new WeakMap<
   readonly Lapse[],
   { limit: ResolvedLimit; from: Row | null; foreseen: Foreseen }
 >();
 
-/** What a bucket will hold after each of the lapses. @param from what it holds now. */
+/** The states of a bucket after each of the lapses. @param from the state of the bucket now. */
 export function foresee(
   limit: ResolvedLimit,
   lapses: readonly Lapse[],
@@ -101,7 +104,7 @@ export function foresee(
 /** The most lapses that a page is told of. */
 const MOST_SHOWN = 20;
 
-/** What a page is told of the lapses of a key. @param state its bucket now. */
+/** The lapses of a key that a page is told of. @param state the key's bucket now. */
 export async function lapsesToShow(
   context: Context,
   { limit, sum }: HoldingLimit,

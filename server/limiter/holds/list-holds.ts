@@ -11,7 +11,7 @@ import { unsupported } from "../types/unsupported.js";
 import type { RateLimitStore } from "../../store/store.js";
 import { findHolds } from "./find-holds.js";
 
-/** @returns those that lapse first before the others. */
+/** @returns the open holds. The holds that lapse first come first. */
 export async function listHolds(
   context: Context,
   store: RateLimitStore,

@@ -1,7 +1,7 @@
 /**
  * Before a call is denied, the lapsed holds of its limits end. A call that passes never looks for them:
- * its rows are those of a limit without holds. A denied one reads the row that adds up the holds, and
- * looks for holds only if one of them may have lapsed, or lapses before the bucket refills.
+ * its rows are those of a limit without holds. A denied call reads the row that adds up the holds, and
+ * looks for holds only if a hold may have lapsed, or lapses before the bucket refills.
  */
 import type { Row } from "../../../core/rows/row.js";
 import type { RateLimitResult } from "../../../core/decide.js";
@@ -14,7 +14,9 @@ import { endLapsedHolds } from "./end-lapsed.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { waitWithLapses } from "./wait-with-lapses.js";
 
-/** How often a call decides again. Others may hold tokens meanwhile, and more may have lapsed. */
+/**
+ * How often a call decides again. Other calls may hold tokens meanwhile, and more holds may have lapsed.
+ */
 const MOST_ROUNDS = 10;
 
 /** A claim that says of a denial which of its limits have open holds. */
@@ -23,7 +25,7 @@ export class ReclaimingClaim<TAnswer> implements Claim<TAnswer> {
   readonly isShadow: boolean | undefined;
   /** After a denial: the limits that have open holds. */
   holding: readonly HoldingLimit[] = [];
-  /** After a denial: the rows of the claim. */
+  /** After a denial: the states of the claim's rows. */
   left: readonly (Row | null)[] = [];
 
   constructor(
@@ -59,13 +61,13 @@ export function holdingAmong(
   draft: Pick<Draft, "peek">,
 ): HoldingLimit[] {
   return limits.flatMap((limit) => {
-    // What an override answers does not depend on holds.
+    // The answer of an override does not depend on holds.
     const sum = limit.holdRows && limit.answer === undefined ? draft.peek(limit.holdRows[1]) : null;
     return sum ? [{ limit, sum }] : [];
   });
 }
 
-/** Decides on a claim. Before it is denied, lapsed holds end. */
+/** Decides on a claim. Lapsed holds end before the claim is denied. */
 export async function decideReclaiming<TAnswer extends object>(
   context: Context,
   claim: Claim<TAnswer>,
@@ -81,7 +83,7 @@ export async function decideReclaiming<TAnswer extends object>(
   return decideAgain(context, reclaiming, { answer, decision }, waitOf);
 }
 
-/** The part of a denial that says for how long. */
+/** The part of a denial that says how long to wait. */
 interface Waiting {
   readonly ok: boolean;
   retryAfter?: number;
@@ -97,10 +99,10 @@ interface Decided<TAnswer> {
 }
 
 /**
- * Decides again on a claim that was denied, after its lapsed holds have ended. If it is still denied, it
- * waits no longer than until enough of the others have lapsed.
+ * Decides again on a claim that was denied, after its lapsed holds have ended. If the claim is still
+ * denied, it waits no longer than until enough other holds have lapsed.
  *
- * @param claim what has denied it.
+ * @param claim the claim that was denied.
  */
 export async function decideAgain<TAnswer extends object>(
   context: Context,

@@ -1,4 +1,7 @@
-/** Tells of the end of a hold. Its decision has counted it as usage, in the row of its key. */
+/**
+ * Tells of the end of a hold. The decision that ended the hold has counted the usage, in the row of the
+ * key.
+ */
 import { report, type Telling } from "../context/context.js";
 import type { EndedHold, HeldLimit } from "../claims/end-hold.js";
 
@@ -10,7 +13,7 @@ export function reportEnd(
   const more = ended.ok ? ended.used - ended.count : -(ended.back ?? 0);
   if (more < 0) context.usage.add(limit, { givenBack: -more }, true);
   if (!ended.ok || more <= 0) return;
-  // What was used beyond the estimate is told as `charge` tells it.
+  // Tokens that were used beyond the estimate are reported as a `charge`.
   const result = { ok: true as const, value: ended.value, ts: context.environment.clock() };
   report(context, "charge", { limit, count: more }, result, false, "in its row");
 }

@@ -1,19 +1,19 @@
-/** What was used, as a provider reports it: the figure can be missing. */
+/** The use that a provider reports. The figure can be missing. */
 import type { Context } from "../context/context.js";
 import type { Ending } from "../claims/end-hold.js";
 
-/** The tokens that were used: what a provider reports, or leaves out. */
+/** The tokens that were used, as a provider reports or omits them. */
 export type Usage = number | null | undefined;
 
 /**
- * Whether a figure is missing: `undefined`, `null`, or the `NaN` of a sum with one that is. It is the
- * only kind of bad figure that is no mistake of the caller.
+ * Whether a figure is missing: `undefined`, `null`, or the `NaN` of a sum with a missing figure. A
+ * missing figure is the only kind of bad figure that is no mistake of the caller.
  */
 export function isMissing(actual: unknown): actual is null | undefined {
   return actual === undefined || actual === null || Number.isNaN(actual);
 }
 
-/** What was used of each limit. */
+/** The tokens that were used of each limit. */
 export type UsageByName = Readonly<Record<string, Usage>>;
 
 /** Without a figure, a hold ends as it was estimated. */

@@ -1,4 +1,4 @@
-/** `settle` and `release` by an id: end a hold from whatever process, all that its call has made. */
+/** `settle` and `release` by an id: end all holds that a call has made, from any process. */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { validateCount } from "../../../core/count.js";
 import { holdOf } from "../../../core/rows/hold.js";
@@ -42,12 +42,13 @@ const BUCKET = namesOf<HeldBucket & PlanOptions>({
   config: true,
 });
 
-/** Where tokens are held: one limit, or all of those that the call took them from, in their order. */
+/** The limits of a hold: one limit, or all limits that the call took tokens from, in their order. */
 export type HeldNames = string | readonly (string | (HeldBucket & PlanOptions))[];
 
 /**
- * @param actual of `limitFirst`, of all limits together; of `limitAll`, of each of them, or counts by their
- * names. Where it is missing or NaN, as a provider may report it, the hold is settled as it was estimated.
+ * @param actual of `limitFirst`, of all limits together; of `limitAll`, of each limit, or counts by the
+ * names of the limits. Where a count is missing or NaN, as a provider may report it, the hold is settled
+ * as it was estimated.
  */
 export async function settleHold(
   context: Context,
@@ -95,8 +96,8 @@ function heldLimits(
   const holds = all.map((item): HeldLimit => {
     const { name, ...own } = typeof item === "string" ? { name: item } : item;
     if (typeof item !== "string") rejectUnknownOptions(item, BUCKET, `a name of ${of}`);
-    // A hold can also be ended while an override exempts or blocks its key.
-    // Of several limits, those without plans, such as credits, have not the plan of the others.
+    // A hold can also be ended while an override exempts or blocks its key. Limits without plans, such as
+    // credits, do not get the plan of the other limits.
     const plan = own.plan ?? (plans.has(name) ? bucket.plan : undefined);
     const limit = beneathAnswer(resolve(name, { ...bucket, ...own, plan }, false));
     if (limit.holdRows === undefined) throw unheld(name, once);
@@ -111,7 +112,7 @@ function hasNames(actual: Usage | UsageByName): actual is UsageByName {
   return typeof actual === "object" && actual !== null;
 }
 
-/** What each hold is settled by. */
+/** The count by which each hold is settled. */
 function countsOf(holds: readonly HeldLimit[], actual: Usage | UsageByName): readonly Usage[] {
   if (!hasNames(actual)) return holds.map(() => actual);
   const names = holds.map(({ limit }) => limit.name);
@@ -121,7 +122,7 @@ function countsOf(holds: readonly HeldLimit[], actual: Usage | UsageByName): rea
   throw new RateLimitInputError("name", message);
 }
 
-/** Ends the holds that their call has made, all or none, by names that a caller has given. */
+/** Ends the holds that a call has made, by names that a caller gives: all of the holds, or none. */
 async function endAll(
   context: Context,
   holds: readonly HeldLimit[],
@@ -142,7 +143,10 @@ async function endAll(
   return ended;
 }
 
-/** Ends the holds of a result in one decision. Of a call with several results, that may be some of them. */
+/**
+ * Ends the holds of a result in one decision. Of a call with several results, these may be some of its
+ * holds only.
+ */
 export function endHolds(
   context: Context,
   holds: readonly HeldLimit[],
@@ -162,7 +166,7 @@ async function end(
   const [ended] = (await tryAgain(context, () => apply([decision]))) as [readonly EndedHold[]];
   if (decision.isChange) {
     for (const { limit } of holds) {
-      // What was remembered of the row is older than what came back.
+      // The lease remembers the row as it was before the tokens came back.
       endLeases(limit.rows[0]);
       onChange(limit.name, limit.key);
     }
@@ -172,8 +176,8 @@ async function end(
 }
 
 /**
- * Why the holds of an id cannot be ended by these names. To end some of them only would leave the others
- * to lapse, and to settle a share by the whole use would charge it twice.
+ * Why the holds of an id cannot be ended by these names; `undefined` if they can. To end only some of the
+ * holds would leave the others to lapse. To settle a share by the whole use would charge that use twice.
  */
 function problemOf(
   draft: Draft,
@@ -198,7 +202,7 @@ function problemOf(
   return "the limits of limitFirst pay for one count together, so settle() needs it whole: give it as a number";
 }
 
-/** Whether a call has taken tokens under the id, and held them or not. */
+/** Whether a call has taken tokens under the id, held or not. */
 function isKnown(draft: Draft, marker: Marker, now: number): boolean {
   if (draft.read(marker.hold!) !== null) return true;
   const mark = draft.read(marker.row);
@@ -206,8 +210,8 @@ function isKnown(draft: Draft, marker: Marker, now: number): boolean {
 }
 
 /**
- * Each hold is ended by its own ending. Shares of one count have one ending: what was used beyond the
- * estimate is charged to the first, and what was not comes back from the last.
+ * Each hold is ended by its own ending. Shares of one count have one ending: tokens that were used beyond
+ * the estimate are charged to the first share, and unused tokens come back from the last share.
  */
 function endClaim(
   holds: readonly HeldLimit[],

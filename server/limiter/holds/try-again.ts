@@ -1,17 +1,17 @@
 /**
- * Ends a hold again after a failure of the store: a hold that nothing ends lapses, and what was used under it
- * may then cost nothing. It is safe where an answer was lost, because a hold ends once.
+ * Ends a hold again after a failure of the store: a hold that nothing ends lapses, and the work under the
+ * hold may then cost nothing. A further try is safe where an answer was lost, because a hold ends once.
  */
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import type { Context } from "../context/context.js";
 
-/** Before each further try, ms at most. */
+/** The longest pause before each further try, ms. */
 const PAUSES = [100, 200, 400, 800, 1600, 3200];
-/** After that time, no further try begins, ms: each may take a whole timeout. */
+/** No further try begins after so many ms, because each try may take a whole timeout. */
 const TRY_FOR = 10_000;
 
 /**
- * @param context in a transaction, which fails as a whole, there is one try.
+ * @param context in a transaction, there is one try, because a transaction fails as a whole.
  * @throws the error of the last try.
  */
 export async function tryAgain<TResult>(
@@ -25,13 +25,13 @@ export async function tryAgain<TResult>(
     } catch (error) {
       if (isMistake(error) || performance.now() >= until) throw error;
     }
-    // The half of it by chance: many calls may have failed at once.
+    // Between half and all of `most`, by chance, because many calls may have failed at once.
     await pause!((most * (1 + environment.random())) / 2);
   }
   return run();
 }
 
-/** Of the caller, which no further try mends. */
+/** Whether the error is a mistake of the caller, which no further try mends. */
 function isMistake(error: unknown): boolean {
   return error instanceof RateLimitInputError || error instanceof RateLimitConfigError;
 }
