@@ -1,6 +1,9 @@
 /** How large the next block is. */
 
-/** The fewest tokens of a block. A smaller block saves less in round trips than it may lose in tokens. */
+/**
+ * The fewest tokens of a block. The round trips that a smaller block saves are not worth the tokens that
+ * it may lose.
+ */
 export const LEAST_BLOCK = 4;
 /** However slowly the limit refills, a block may have this part of the level. */
 const LEVEL_PART = 1 / 64;

@@ -10,7 +10,7 @@ export class Block {
   constructor(
     /** All tokens of the take. */
     readonly size: number,
-    /** What was left in the row after the take. */
+    /** The tokens that were left in the row after the take. */
     readonly row: RateLimitState,
     private readonly startedAt: Instant,
     private readonly end: Instant,

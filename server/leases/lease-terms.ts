@@ -1,14 +1,14 @@
 /**
  * The terms by which a process takes blocks of a limit.
  *
- * A block lives for `ms`. It is taken only from a bucket of which at least rate * ms tokens are used: as
- * many as refill in that time. After a block of b tokens, at least rate * ms + b tokens are used, so the
- * bucket cannot hold more than capacity - b before the block has ended. For example, with 10 tokens per
- * second, a capacity of 100 and blocks of 1 s: the bucket has at most 90 tokens before a block of 20, 70
- * after it, and 80 when the block ends. The same is true of several blocks, of any processes. So the row
- * and all blocks together never hold more than the capacity, which is the bound of a limit without
- * leases. The row of a fixed window does not refill before its block ends, so no tokens of the window
- * have to be used.
+ * A block lives for `ms`. A block is taken only from a bucket of which at least rate * ms tokens are
+ * used: as many as refill in that time. After a block of b tokens, at least rate * ms + b tokens are
+ * used, so the bucket cannot hold more than capacity - b before the block has ended. For example, with 10
+ * tokens per second, a capacity of 100 and blocks of 1 s: the bucket has at most 90 tokens before a block
+ * of 20 tokens, 70 after the take, and 80 when the block ends. The same is true of several blocks, of any
+ * processes. So the row and all blocks together never hold more than the capacity, which is the bound of
+ * a limit without leases. The row of a fixed window does not refill before its block ends, so no tokens
+ * of the window have to be used.
  */
 import type { Bucket, PeriodicConfig } from "../../core/config.js";
 import { tokensWithin } from "../../core/validate-lease.js";

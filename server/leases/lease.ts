@@ -33,8 +33,8 @@ export class Lease<TCall = unknown> {
   /** The row, as it was last seen. */
   private row: RateLimitState | undefined;
   /**
-   * Whether the row is taken to have refilled since then. It is not while other processes take what
-   * refills.
+   * Whether the row is believed to have refilled since then. False while other processes take the tokens
+   * that refill.
    */
   private refills = true;
   private fetchBelow = -Infinity;

@@ -7,8 +7,8 @@ import { Lease } from "./lease.js";
 import type { LeaseTerms } from "./lease-terms.js";
 
 /**
- * The most rows with a lease; some 600 bytes each. Beyond it, the oldest lease is forgotten, and its
- * tokens are lost.
+ * The most rows with a lease; some 600 bytes each. Beyond so many rows, the oldest lease is forgotten,
+ * and its tokens are lost.
  */
 const MAX_ROWS = 10_000;
 

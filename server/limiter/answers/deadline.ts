@@ -89,7 +89,7 @@ export class Deadline {
     else before.after = after;
     if (after === undefined) this.newest = before;
     else after.before = before;
-    // Unlink it, or a call that is done but not yet collected would keep all later calls in memory.
+    // Unlink the call, or a call that is done but not yet collected would keep all later calls in memory.
     waiting.before = waiting.after = undefined;
     // Keep the timer for the next call: that is cheaper than a timer per call.
     if (this.isKept && this.oldest === undefined) this.keep(false);

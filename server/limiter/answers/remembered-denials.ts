@@ -54,7 +54,7 @@ export function fromMemory(
 ): (next: Ask) => Ask<LimitCall> {
   return (next) => (call) => {
     const { request } = call;
-    // Only `acquire` has a `maxWait`. It reserves and waits, and is denied because of the wait.
+    // Only `acquire` has a `maxWait`. `acquire` reserves and waits, and is denied because of the wait.
     if (request.maxWait !== undefined) return next(call);
     const now = clock();
     const known = denials.answer(request, now);

@@ -113,7 +113,7 @@ interface Committed {
 /**
  * One try of a `transaction`, for receipts. Its charges and the results of its calls count outside only
  * once the try is committed. Tokens that the try gives back are claimed at once, so that no other call
- * gives the same tokens back. They are released if the try is rolled back.
+ * gives the same tokens back. The claims are released if the try is rolled back.
  */
 export class TransactionScope {
   /** Whether the caller's function has resolved, so that a commit may have followed. */

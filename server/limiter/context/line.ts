@@ -23,7 +23,10 @@ export interface Line {
   join(waiter: Waiter): void;
   /** The time of the caller is over. The caller may still be in the queue. */
   expire(waiter: Waiter): void;
-  /** The caller does not wait any more. Tokens that were reserved for it go to another caller, or back. */
+  /**
+   * The caller does not wait any more. Tokens that were reserved for the caller go to another caller, or
+   * back.
+   */
   leave(waiter: Waiter, reason: unknown): void;
   /** Gives tokens back to the row. The calls that wait for the row move up, where that is safe. */
   givingBack(claim: Claim<Refunded>): Promise<Refunded>;

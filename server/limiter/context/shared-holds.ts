@@ -14,7 +14,7 @@ export interface Lapse {
 export interface SharedHolds {
   /** By the row that adds up the holds of a key: the work that ends its lapsed holds. */
   readonly ending: Map<string, Promise<boolean>>;
-  /** By the same row: the lapses of its holds, and the state of the row when they were read. */
+  /** By the same row: the lapses of its holds, and the state of the row when the lapses were read. */
   readonly ahead: Map<string, { sum: Row; lapses: Promise<readonly Lapse[]> }>;
 }
 

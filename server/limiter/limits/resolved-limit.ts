@@ -72,7 +72,7 @@ export interface ResolvedLimit {
    * first, so it may be old.
    */
   readonly seen: (Row | undefined)[];
-  /** The first of the limit's rows. Without shards, it is the only row. */
+  /** The first of the limit's rows. Without shards, the first row is the only row. */
   readonly rows: readonly [RowId];
 }
 

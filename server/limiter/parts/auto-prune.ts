@@ -29,7 +29,8 @@ export interface AutoPruneContext {
   /** The names of the limits, for the turns of a limiter that may live for one request only. */
   names: readonly string[];
   /**
-   * Between 0 and 1. It delays the first turn, so that processes that start together do not ask together.
+   * Between 0 and 1. This number delays the first turn, so that processes that start together do not ask
+   * together.
    */
   random(): number;
 }

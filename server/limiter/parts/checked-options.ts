@@ -121,8 +121,8 @@ function checkRequired(options: { store: unknown; limits: unknown } | undefined)
 }
 
 /**
- * The configs by the names of their limits. They are copied, because a config that the caller changes
- * later would count for some keys only.
+ * The configs by the names of their limits. The configs are copied, because a config that the caller
+ * changes later would count for some keys only.
  *
  * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
  * @throws RateLimitInputError for a name that is not valid.

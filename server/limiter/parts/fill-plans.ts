@@ -1,7 +1,7 @@
 /**
- * Fills in the plan of a call that does not say its plan, by the `plan` function of the limiter. It wraps
- * the operations, which then see the plan among their options. For a call that says its plan, the
- * function is not asked.
+ * Fills in the plan of a call that does not say its plan, by the `plan` function of the limiter. The
+ * function here wraps the operations, which then see the plan among their options. For a call that says
+ * its plan, the function is not asked.
  */
 import type { WhenKnown } from "../verbs/when-known.js";
 import type { AskedPlans } from "../limits/plans/asked-plans.js";

@@ -1,7 +1,7 @@
 /**
- * The parts of a limiter that the package's own code needs, such as the admin router. They are a property
- * whose name is a registered symbol. So the property is still there after a spread and behind a proxy,
- * and another copy of the package finds it.
+ * The parts of a limiter that the package's own code needs, such as the admin router. The parts are a
+ * property with a registered symbol as its name. So the property is still there after a spread and behind
+ * a proxy, and another copy of the package finds it.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { WhenKnown } from "../verbs/when-known.js";

@@ -1,6 +1,6 @@
 /**
- * Ends the lapsed holds of all keys. Without this, a key whose calls are never denied would keep its
- * holds for ever.
+ * Ends the lapsed holds of all keys. Only a denied call looks for lapsed holds, so a key without denials
+ * would keep its holds for ever.
  */
 import { HOLDS, isLapsed } from "../../../core/rows/hold.js";
 import { bucketKeyOf } from "../../../core/rows/marker.js";

@@ -18,7 +18,7 @@ const RENEWALS = 3;
 /** How soon a renewal that failed is tried again, as a part of the `ttl`. */
 const AGAIN = 0.1;
 
-/** The clock in it is that of `slotsClock`. */
+/** The environment's clock is that of `slotsClock`. */
 export type SlotsContext = Pick<Context, "apply" | "onChange"> & SlotsClock;
 
 /** A slot that a caller holds until `release`. */

@@ -18,7 +18,7 @@ export function validateHolder(holder: unknown): asserts holder is string {
   throw new RateLimitInputError("holder", message);
 }
 
-/** The nonce of an id, from 1 to {@link MAX_NONCE}. It is the same in every process. */
+/** The nonce of an id, from 1 to {@link MAX_NONCE}. The nonce is the same in every process. */
 export function nonceOfHolder(holder: string): number {
   return 1 + (hash(holder) % MAX_NONCE);
 }

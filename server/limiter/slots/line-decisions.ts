@@ -61,9 +61,9 @@ class LineClaim implements Claim<Entered> {
   /** The digits behind the point of the caller's ticket. */
   readonly #fraction: number;
   /**
-   * The value that the caller writes to its slot. It has a nonce of its own, and not the ticket's: two
-   * callers that join and enter in the same ms may share a ticket's nonce, and each would take the slot
-   * for its own.
+   * The value that the caller writes to its slot. The value has a nonce of its own, and not the ticket's:
+   * two callers that join and enter in the same ms may share a ticket's nonce, and each would take the
+   * slot for its own.
    */
   readonly #held: number;
 
@@ -113,7 +113,7 @@ class LineClaim implements Claim<Entered> {
         const handed = handedValue(nonceOf(seat.ticket));
         const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
         if (given !== -1) return enter(given, seat);
-        // The caller is too late: the slot was free again, and another caller has it.
+        // The caller is too late: the slot was free again, and another caller has the slot.
         draft.write(this.#seats[seat.shard]!, null);
       }
     }

@@ -7,7 +7,7 @@ import type { RateLimitStore } from "../../store/store.js";
 import type { Environment } from "../claims/environment.js";
 
 export interface SlotsClock {
-  /** The clock in it is never ahead of the database's clock. */
+  /** The environment's clock is never ahead of the database's clock. */
   environment: Environment;
   /** The latest that the database's clock can say now, epoch ms. */
   latest(): number;

@@ -28,7 +28,7 @@ export interface KeyOptions {
 export interface PlanOptions {
   /**
    * The plan of the key: one of the limiter's `plans`. A limit with plans needs a plan, unless the
-   * limiter's `plan` function says the plan. All plans apply to the same row: what was used stays used.
+   * limiter's `plan` function says the plan. All plans apply to the same row: used tokens stay used.
    */
   plan?: string | undefined;
 }
@@ -49,8 +49,8 @@ export interface OnceOptions {
 /** Holds the tokens of a call under its id, for calls whose cost is known later. */
 export interface HoldingOptions extends OnceOptions {
   /**
-   * Holds the tokens under the id of the call (`once`): `settle(name, { key, once }, actual)` in any process
-   * then corrects them to what was used, exactly once, and `release` gives them back. Needs
+   * Holds the tokens under the id of the call (`once`): `settle(name, { key, once }, actual)` in any
+   * process then corrects the tokens to the use, exactly once, and `release` gives the tokens back. Needs
    * `holds: true` of the limit, and a `count` above 0.
    * @default left out: the tokens are spent
    */
@@ -59,8 +59,9 @@ export interface HoldingOptions extends OnceOptions {
 
 /**
  * The names that a call may have: those of the limiter, and any other name if the call has a config.
- * `TConfig` is the type of its `config`, and `undefined` for a call without one. The name depends on the
- * config, and not the other way round, so that the compiler reports a misspelt name as such.
+ * `TConfig` is the type of the call's `config`, and `undefined` for a call without a config. The name
+ * depends on the config, and not the other way round, so that the compiler reports a misspelt name as
+ * such.
  */
 export type NameWith<TName extends string, TConfig> = undefined extends TConfig
   ? TName
@@ -102,7 +103,10 @@ export interface ConfigUnlessNamed<_TName extends string> {
   config: RateLimitConfig;
 }
 
-/** The plan of an item of a list. It may be left out where the limiter's `plan` function says the plan. */
+/**
+ * The plan of an item of a list. The plan may be left out where the limiter's `plan` function says the
+ * plan.
+ */
 export type PlanOfItem<TPlan extends string, TBy extends PlanBy> = "limiter" extends TBy
   ? { plan?: TPlan | undefined }
   : { plan: TPlan };

@@ -35,8 +35,8 @@ export interface EnterOptions {
   /** Ends the wait when it is aborted. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * Called with the caller's place in the line, 1 for the first, when it joins and after each change.
-   * Its errors end the wait.
+   * Called with the caller's place in the line, 1 for the first, when the caller joins and after each
+   * change. Errors of `onPlace` end the wait.
    */
   onPlace?: ((place: number) => void) | undefined;
   /**

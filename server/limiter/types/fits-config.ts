@@ -1,6 +1,6 @@
 /**
- * Which options go together, for the compiler: the options that a limit has to leave out because of its
- * other options. The compiler checks a config by these types only where the config is written in the call
+ * The options that go together, for the compiler: a limit has to leave options out because of its other
+ * options. The compiler checks a config by these types only where the config is written in the call
  * itself. Each reason is part of the message, see `LeftOut`. At run time, `core/validate-config.ts`
  * checks the same.
  */

@@ -4,8 +4,9 @@
 export type SharedBucket = symbol & { readonly description: "trpc-rate-limit.shared-bucket" };
 
 /**
- * A `key` function returns this for the bucket that all callers share. It is a symbol, so that no key of
- * a user equals it. It is made by `Symbol.for`, so that two copies of the package have the same symbol.
+ * A `key` function returns this for the bucket that all callers share. The value is a symbol, so that no
+ * key of a user equals it. `Symbol.for` makes the symbol, so that two copies of the package have the same
+ * symbol.
  */
 export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as SharedBucket;
 

@@ -34,8 +34,8 @@ export interface DecisionEvent {
   name: string;
   /**
    * The key of the bucket; `undefined` for the bucket that all callers share. `undefined` also for an
-   * operator's action on all keys. For an operator's action on a key from a list, it is the stored key,
-   * which is hashed where there is a `hashKey`.
+   * operator's action on all keys. For an operator's action on a key from a list, `key` is the stored
+   * key, which is hashed where there is a `hashKey`.
    */
   key: string | undefined;
   /** The plan by which the call was decided; absent for a limit without plans. */

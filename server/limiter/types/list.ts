@@ -34,8 +34,8 @@ export interface LimitPage {
   /** One item per key that has rows, in the order of the store. */
   items: LimitItem[];
   /**
-   * The `after` of the next page; `undefined` on the last one. The cursor is printable ASCII. It names
-   * the last key, so send it only to a browser that may see the items.
+   * The `after` of the next page; `undefined` on the last one. The cursor is printable ASCII. The cursor
+   * names the last key, so send it only to a browser that may see the items.
    */
   next: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** What a provider says about its own limit. */
+/** A provider's figures about its own limit. */
 import type { KeyOptions, NameWith, OwnConfig, PlanOptions } from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs, RefillingName } from "./names.js";
@@ -12,8 +12,8 @@ export interface ObserveOptions extends KeyOptions {
    */
   remaining: number | null | undefined;
   /**
-   * After how many ms the provider lets a call pass again: 0 to 31 days. It counts only where nothing
-   * remains.
+   * After how many ms the provider lets a call pass again: 0 to 31 days. `retryAfter` counts only where
+   * nothing remains.
    * @default none: what is left refills as the limit says
    */
   retryAfter?: number | null | undefined;

@@ -85,9 +85,9 @@ export type RateLimitOverride<TName extends string = string> = OverrideRule & {
 };
 
 /**
- * Changes limits at run time, for all processes: bans, exemptions, higher limits. Needs `overrides:
- * true`. Other processes obey within `overridesFor`, and at once where a `channel` tells them of the
- * change. This process obeys before the promise resolves.
+ * Changes limits at run time, for all processes: bans, exemptions, higher limits. Needs
+ * `overrides: true`. Other processes obey within `overridesFor`, and at once where a `channel` tells them
+ * of the change. This process obeys before the promise resolves.
  *
  * The precedence: the override of the key, a call's own `config` (or the config that a `config` function
  * returns), the override of all keys, the limit's own config.
@@ -98,9 +98,9 @@ export type RateLimitOverride<TName extends string = string> = OverrideRule & {
  */
 export interface RateLimitOverrides<TName extends string = string, TPlan extends string = string> {
   /**
-   * Sets the override of a key, or of all keys, in place of the last override. What was used stays used.
-   * For example, 30 tokens of 100 are used, and the override has a capacity of 200: the key has 170
-   * tokens at once, and 70 if the override ends at once. Several limits are set one after the other; in a
+   * Sets the override of a key, or of all keys, in place of the last override. Used tokens stay used. For
+   * example, 30 tokens of 100 are used, and the override has a capacity of 200: the key has 170 tokens at
+   * once, and 70 if the override ends at once. Several limits are set one after the other; in a
    * transaction, all or none.
    *
    * @example
@@ -114,7 +114,7 @@ export interface RateLimitOverrides<TName extends string = string, TPlan extends
   list(name?: TName): Promise<RateLimitOverride<TName>[]>;
   /**
    * Ends the override of a key, or of all keys. Resolves with whether there was an override. Overrides of
-   * other keys stay. What was used stays used, as at the end of an `until`.
+   * other keys stay. Used tokens stay used, as at the end of an `until`.
    */
   clear(name: TName, options?: OverrideKeyOptions): Promise<boolean>;
 }

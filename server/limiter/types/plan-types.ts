@@ -104,7 +104,7 @@ type PlanOf<TConfig> = TConfig extends unknown
     : never
   : never;
 
-/** Who says the plan of a call: the call itself, or the `plan` function of the limiter. */
+/** The source of a call's plan: the call itself, or the `plan` function of the limiter. */
 export type PlanBy = "call" | "limiter";
 
 /**

@@ -11,8 +11,8 @@ import { UsageSums } from "./usage-sums.js";
 /** Counts the usage of calls on limits with `usage`. */
 export interface UsageCounter {
   /**
-   * @param isInRow whether the usage is counted in the row of its key already, see `usageWrites`. It is
-   * then only added to the sum of all keys.
+   * @param isInRow whether the usage is counted in the row of its key already, see `usageWrites`. The
+   * usage is then only added to the sum of all keys.
    */
   add(limit: CountedLimit, usage: Partial<Usage>, isInRow?: boolean, now?: number): void;
 }
@@ -59,7 +59,7 @@ const NO_TIMERS =
   "usage needs waitUntil on Cloudflare Workers, where no timer outlives its request; give " +
   'createRateLimiter the waitUntil of "cloudflare:workers"';
 
-/** The usage of a transaction. It counts once the transaction has been committed. */
+/** The usage of a transaction. The usage counts once the transaction has been committed. */
 export class PendingUsage implements UsageCounter {
   readonly #added: (readonly [CountedLimit, Partial<Usage>, boolean, number])[] = [];
 

@@ -59,7 +59,7 @@ export class UsageFlush {
   /**
    * Writes all that was counted until now. Calls at the same time take turns.
    *
-   * @throws RateLimitStoreError if the store fails. What was not written is kept.
+   * @throws RateLimitStoreError if the store fails. Sums that were not written are kept.
    */
   flush(): Promise<void> {
     if (this.#isPerRequest) return this.#write();

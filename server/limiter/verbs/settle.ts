@@ -39,8 +39,8 @@ export async function settle(
     return { settled: ok && !isMissing(actual) };
   }
   if (isMissing(actual)) return { settled: false };
-  // If an outage let the call through, all tokens that the call used are charged below. So they no longer
-  // count as passed.
+  // If an outage let the call through, all tokens that the call used are charged below. So these tokens
+  // no longer count as passed.
   for (const each of [receipt, ...receipt.payers]) usePassed(context, each, 0);
   const { scope } = environment;
   await receipt.inTurn(scope, async () => {

@@ -91,8 +91,8 @@ export class KnownOverrides {
   }
 
   /**
-   * Uses the rows that a transaction sees. They can be older than a read that began before, so the copy
-   * does not count as read.
+   * Uses the rows that a transaction sees. These rows can be older than a read that began before, so the
+   * copy does not count as read.
    */
   private async useWithin(readWithin: () => Promise<OverrideRow[]>): Promise<void> {
     const { readAt } = this;

@@ -2,8 +2,8 @@
 import type { OverrideRow } from "../../../store/override-table.js";
 
 /**
- * An override that is set or ends. The change moves no row of the limit: what was used is the same under
- * every config.
+ * An override that is set or ends. The change moves no row of the limit: the use is the same under every
+ * config.
  */
 export interface OverrideChange {
   /** The id of the row of the table, and the row; `undefined` for an override that ends. */

@@ -58,8 +58,8 @@ export function validateRule(
 }
 
 /**
- * The config of `timesConfig`, validated. When a rule is set, it is checked against the limit's own
- * config. Later the rule meets other configs: those of calls, of the override of all keys, and of a newer
+ * The config of `timesConfig`, validated. A rule is checked against the limit's own config when the rule
+ * is set. Later the rule meets other configs: those of calls, of the override of all keys, and of a newer
  * version of the limit.
  *
  * @throws RateLimitConfigError where the result cannot work. The call then fails, because without the

@@ -4,7 +4,7 @@ import type { ResolvedLimit } from "../resolved-limit.js";
 import { overrideOf } from "./override-rule.js";
 import type { RateLimitOverride } from "../../types/override-types.js";
 
-/** An override, and what was resolved by it. */
+/** An override, and the limits that were resolved by it. */
 export interface KnownOverride {
   readonly override: RateLimitOverride;
   /** By the limit as it is without the override. */

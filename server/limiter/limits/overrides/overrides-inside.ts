@@ -1,6 +1,6 @@
 /**
- * Overrides inside a transaction. They and the application's own rows are committed together, or rolled
- * back. Until the commit, only calls of this transaction go by the overrides that it has written.
+ * Overrides inside a transaction. The overrides and the application's own rows are committed together, or
+ * rolled back. Until the commit, only calls of this transaction go by the overrides that it has written.
  */
 import type { InsideTurn, JoinedStore, RateLimitStore } from "../../../store/store.js";
 import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";

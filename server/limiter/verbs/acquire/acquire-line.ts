@@ -26,7 +26,7 @@ type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** A reservation, until the work may be done. */
 interface Turn extends Reservation {
-  /** The caller that gets the turn. It is another caller once the first one has left. */
+  /** The caller that gets the turn. Another caller gets the turn once the first caller has left. */
   waiter: Waiter;
   readonly timer: AbortController;
 }
@@ -46,7 +46,7 @@ interface Giving {
 }
 
 /**
- * How long before its turn a call reserves, ms. It is at least two round trips (`#ahead`), so that no
+ * How long before its turn a call reserves, ms. `#ahead` makes that at least two round trips, so that no
  * call is late because of its reservation.
  */
 const AHEAD = 50;

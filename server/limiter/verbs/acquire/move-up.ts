@@ -25,7 +25,7 @@ export interface Reservation {
   readonly at: number;
   /**
    * The row of the marker of the call's id, and the instant of the marker. A later settlement finds the
-   * marker by them.
+   * marker by the row and the instant.
    */
   readonly mark?: { readonly row: RowId; readonly ts: number } | undefined;
 }
