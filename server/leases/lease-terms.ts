@@ -17,7 +17,7 @@ export interface LeaseTerms {
   /** See `LeaseConfig.ms`. */
   readonly ms: number;
   readonly config: PeriodicConfig;
-  /** The least tokens that are used before a block is taken. */
+  /** A block is taken only where at least so many tokens of the row are used. */
   readonly least: number;
   /**
    * How long before its end a block serves no more calls, ms: the clocks of two processes may differ by
