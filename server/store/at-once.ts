@@ -1,7 +1,7 @@
 /**
- * Decisions on rows that answer within one tick: those in memory, in the storage of a Durable Object,
- * and of a synchronous client of SQLite. Nothing else runs between a read and the write that was
- * decided on it, so a write needs no guard.
+ * Decisions on rows that answer within one tick: rows in memory, in the storage of a Durable Object, or
+ * behind a synchronous client of SQLite. Nothing else runs between a read and the write that was
+ * decided on that read, so a write needs no guard.
  */
 import type { Row } from "../../core/rows/row.js";
 import { takeTokens } from "../../core/decide.js";
@@ -16,7 +16,7 @@ export interface RowsAtOnce {
   put(row: RowId, next: Row | null): void;
 }
 
-/** A row of the decisions, and the state that they have made of it. */
+/** A row of the decisions: its state at the read (`was`), and after the decisions so far (`next`). */
 interface SeenRow {
   row: RowId;
   was: Row | null;
@@ -31,8 +31,8 @@ interface Decided {
 }
 
 /**
- * Decides, one decision after the other, each on what those before it have made of its rows. Each row
- * is read once. A decision that throws fails alone.
+ * Decides one decision after the other. Each decision sees its rows as the decisions before it have
+ * left them. Each row is read once. A decision that throws fails alone.
  */
 export function decideAtOnce(
   decisions: readonly Decision<unknown>[],
@@ -77,13 +77,15 @@ function settle(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled 
 }
 
 /**
- * Takes the tokens of a plain take, if they are there. It makes less garbage than `decide`, of which
- * there is much where many calls are on one row. Two shards are left to `decide`, which sees both.
+ * Takes the tokens of a plain take, if the row has them. `take` makes less garbage than `decide`, which
+ * matters where many calls are on one row. A decision on two shards is left to `decide`, which sees
+ * both shards.
  */
 function take({ plain }: Decision<unknown>, row: SeenRow): Settled | undefined {
   if (plain === undefined) return undefined;
   const { config, count, floor, least } = plain;
-  // What a larger config has used is kept by `decide`, as in a statement.
+  // Leave a row of a larger config to `decide`, which keeps what that config has used. SQL statements
+  // leave such rows, too.
   if (row.next !== null && isOfLarger(config, row.next)) return undefined;
   const now = plain.clock();
   const next = takeTokens(row.next, config, now, count, floor, least);

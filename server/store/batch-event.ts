@@ -8,7 +8,7 @@ export interface BatchEvent {
    * - `read`: nothing is written.
    * - `take`: one statement takes the tokens.
    * - `decide`: rows are read, decided in this process, and written if they have not changed since.
-   * - `lock`: the same in a transaction that locks the rows first.
+   * - `lock`: as `decide`, in a transaction that locks the rows first.
    */
   way: "read" | "take" | "decide" | "lock";
   /**

@@ -1,14 +1,17 @@
-/** `RateLimitStore.earliest` of a store that only lists rows, and for rows that no index has. */
+/**
+ * `RateLimitStore.earliest` by listing and reading rows: for a store without `earliest`, and for rows
+ * that are in no index of the store.
+ */
 import type { Row } from "../../core/rows/row.js";
 import type { Decision, FoundRow, RateLimitStore, RowId } from "./store.js";
 
 /** Rows per round trip. */
 const PAGE = 1000;
 
-/** `apply`, as far as it is needed: for one list of decisions. */
+/** `RateLimitStore.apply`, called with one list of decisions and no `call`. */
 type Apply = <TResult>(decisions: readonly Decision<TResult>[]) => Promise<TResult[]>;
 
-/** Lists all rows with this beginning, and reads them. */
+/** Lists all rows whose key begins with `prefix`, and reads them. */
 export async function earliestByList(
   apply: Apply,
   list: NonNullable<RateLimitStore["list"]>,
@@ -20,7 +23,7 @@ export async function earliestByList(
   let after: RowId | undefined;
   for (;;) {
     const page = await list(name, after, PAGE, prefix);
-    // Other rows may stand between them, by the rules of a language.
+    // A collation that sorts by the rules of a language may put other rows between these rows.
     const own = page.filter(({ key }) => key.startsWith(prefix));
     found.push(...(await readRows(apply, own)));
     if (page.length < PAGE) return byTime(found, count);

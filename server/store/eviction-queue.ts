@@ -1,7 +1,7 @@
 /**
- * Which row a full memory store drops. A row that is full again can go without a loss. If there is
- * none, the least used row goes: a flood of keys with a few tokens used then cannot push out a row
- * that denies its calls.
+ * Which row a full memory store drops. A row that is full again can go without a loss. If no row is
+ * full, the least used row goes: a flood of keys with a few tokens used then cannot push out a row that
+ * denies its calls.
  */
 import { isCredits } from "../../core/rows/credits.js";
 import { fullAt, usageOf } from "../../core/rows/reading.js";
@@ -13,27 +13,33 @@ export interface MemoryRow {
   readonly id: string;
   row: RowId;
   state: Row;
-  /** The second in which it was going to be full when it was last looked at. */
+  /** The second in which the row becomes full, as computed at the last look at the row. */
   second: number;
-  /** How much of it was used when it was last looked at: 0 to `LEVELS`, or `UNKNOWN`. */
+  /** How much of the row was used at the last look: 0 to `LEVELS`, or `UNKNOWN`. */
   level: number;
 }
 
 /** Steps from an unused row to an exhausted one. */
 const LEVELS = 16;
-/** For credits, and for rows without a config. They are never known to be full, and are dropped last. */
+/**
+ * The level of credits that are left, and of rows without a config. Such rows are never known to be
+ * full, and are dropped last.
+ */
 const UNKNOWN = LEVELS + 1;
 /** The most rows that one call looks at. */
 const MAX_LOOKS = 1000;
 
 /**
- * A write to a row costs nothing here: the queue looks at a row's state again when its turn comes,
- * and then moves it if it was used meanwhile. Measured and rejected: to move it at each write (half
- * of the memory store's throughput).
+ * A write to a row costs the queue nothing. When the turn of a row comes, the queue looks at the row's
+ * state again, and moves the row if it was used meanwhile. Measured and rejected: moving the row at
+ * each write (half of the memory store's throughput).
  */
 export class EvictionQueue {
   private readonly seconds = new Map<number, Set<MemoryRow>>();
-  /** The keys of `seconds`, as a binary heap: the earliest is first. Some may be gone. */
+  /**
+   * The keys of `seconds`, as a binary heap: the earliest second is first. Some seconds of the heap may
+   * be gone from `seconds`.
+   */
   private heap: number[] = [];
   private readonly levels = Array.from({ length: UNKNOWN + 1 }, () => new Set<MemoryRow>());
 
@@ -100,7 +106,7 @@ export class EvictionQueue {
     bucket?.delete(entry);
     if (bucket?.size !== 0) return;
     this.seconds.delete(entry.second);
-    // Drop what is gone before it is most of the heap. A sorted list is a heap.
+    // Rebuild the heap before most of its seconds are gone from `seconds`. A sorted list is a heap.
     if (this.heap.length > 2 * this.seconds.size + LEVELS) {
       this.heap = [...this.seconds.keys()].sort((a, b) => a - b);
     }
@@ -139,7 +145,7 @@ function secondOf({ state, row: { config } }: MemoryRow): number {
 }
 
 function levelOf({ state, row: { config } }: MemoryRow): number {
-  // What was bought goes last.
+  // Credits were bought, so they are dropped last.
   if (config === undefined || (isCredits(config) && state.used !== 0)) return UNKNOWN;
   return Math.floor(LEVELS * usageOf(state, config));
 }

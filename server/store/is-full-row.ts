@@ -6,10 +6,11 @@ import { staysFull } from "../../core/with-calendar.js";
 import type { RowId } from "./store.js";
 
 /**
- * Whether a row is full under all of these configs. Only months depend on `start`, so that of other
- * windows is not derived for each row.
+ * Whether a row is full under all of these configs. Only months depend on `start`, so the `start` of
+ * other windows is not derived for each row.
  *
- * A row of a time zone has to have been full for a window already, see `staysFull`.
+ * A row of a time zone must have been full for the longest window of its period already, see
+ * `staysFull`.
  *
  * @param at epoch ms.
  */

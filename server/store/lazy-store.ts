@@ -1,6 +1,7 @@
 /**
- * A store that is opened by the first call, for an application that makes its database client after
- * it has loaded the file of its limits: a server that gives it to the packages that it uses.
+ * A store that the first call opens. It is for an application that makes its database client after it
+ * has loaded the file of its limits, such as a server that gives its client to the packages that it
+ * uses.
  */
 import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
@@ -9,9 +10,9 @@ import { pruneByList } from "./prune-by-list.js";
 import type { RateLimitStore } from "./store.js";
 
 /**
- * Opens the store when it is first needed, and then uses it as it is. `open` is called again by the
- * next call if it throws. Calls meanwhile fail as if the database was down, with its error as the
- * `cause`.
+ * Opens the store at the first call that needs it, and then keeps that store. If `open` throws, the
+ * call fails as if the database was down, with the error of `open` as the `cause`, and the next call
+ * calls `open` again.
  *
  * @param open returns the store, such as `() => drizzleStore(db, { table })`.
  * @throws RateLimitConfigError when `open` is no function.
@@ -32,7 +33,7 @@ export function lazyStore<TTransaction = unknown>(
     throw new RateLimitConfigError("open", open, "a function that returns a store");
   }
   let opened: RateLimitStore<TTransaction> | undefined;
-  /** What the limiter registers as it is made, which is before the first call. */
+  /** The listeners that the limiter registers when it is made, before the first call. */
   const batchListeners = new Set<BatchListener>();
   const poolListeners = new Set<(error: unknown) => void>();
   const store = (): RateLimitStore<TTransaction> => (opened ??= connected());
@@ -56,7 +57,8 @@ export function lazyStore<TTransaction = unknown>(
   const lazy: Optional<RateLimitStore<TTransaction>> = {
     apply: async (decisions, call) => store().apply(decisions, call),
     get submit() {
-      // The limiter asks for it in each call, so an error here would not reach the caller.
+      // Does not open the store: the limiter reads `submit` at each call, and an error of `open` would
+      // not reach the caller.
       return opened?.submit?.bind(opened);
     },
     get using() {

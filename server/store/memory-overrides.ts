@@ -4,7 +4,7 @@ import type { OverrideRow, OverrideTable } from "./override-table.js";
 
 type Change = Parameters<NonNullable<OverrideTable["writeWithin"]>>[1];
 
-/** @returns the table, and what carries out the changes of a transaction that commits. */
+/** @returns the table, and `commit`, which carries out the changes of a transaction. */
 export function memoryOverrides(): { table: OverrideTable; commit(tx: object): void } {
   const rows = new Map<string, OverrideRow>();
   const changes = new WeakMap<object, Change[]>();

@@ -26,16 +26,20 @@ import {
 
 /** Rows that `prune` looks at before it lets other work of this process run. */
 const SLICE = 1000;
-/** The default of `maxRows`. Some 500 bytes each: a quarter of a heap of 512 MB. */
+/**
+ * The default of `maxRows`. A row takes some 500 bytes, so the default is a quarter of a heap of 512
+ * MB.
+ */
 const DEFAULT_MAX_ROWS = 250_000;
 
 /** The options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /**
-   * The most rows held: whole, at least 1. A row takes some 500 bytes of the heap. If there are more,
-   * rows that are full again are dropped first, which changes nothing. If there are none, the least
-   * used rows are dropped, and their limits are full again too early: they let calls through that
-   * they should deny. So choose it above the number of rows that are not full at any one time.
+   * The most rows held, a whole number of at least 1. A row takes some 500 bytes of the heap. Beyond
+   * `maxRows`, rows that are full again are dropped first, which changes nothing. If no row is full,
+   * the least used rows are dropped, and their limits are full again too early: these limits let calls
+   * through that they should deny. So choose `maxRows` above the number of rows that are not full at
+   * any one time.
    * @default 250_000
    */
   maxRows?: number;
@@ -45,15 +49,15 @@ export interface MemoryStoreOptions {
 export interface MemoryTransaction {
   /** The states that were read, by `rowKey`; `null` for a row that does not exist. */
   readonly was: Map<string, Row | null>;
-  /** The states to write when it commits, by `rowKey`; `null` deletes the row. */
+  /** The states to write when the transaction commits, by `rowKey`; `null` deletes the row. */
   readonly next: Map<string, Row | null>;
   /** The rows that were written, by `rowKey`. */
   readonly rows: Map<string, RowId>;
 }
 
 /**
- * A store in the memory of this process, for tests, and for applications of one process that may
- * forget their limits when it restarts. Its transactions cover limits, and no data.
+ * A store in the memory of this process, for tests, and for applications of one process that may forget
+ * their limits when it restarts. The store's transactions cover limits, and no other data.
  *
  * @throws RangeError when `maxRows` is not a whole number of at least 1.
  *
@@ -80,7 +84,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     get: (row) => stateOf(rowKey(row)),
     put: (row, next) => put(rowKey(row), row, next),
   };
-  /** The last list, until a row comes or goes. `rows` are all rows of the name, in order. */
+  /**
+   * The name that was listed last, until a row comes or goes. `rows` are all rows of that name, in
+   * order.
+   */
   let listed: { name: string; rows?: RowId[] } | undefined;
 
   function* rowsOf(name: string): Generator<RowId, void, undefined> {
@@ -93,7 +100,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       if (existing !== undefined) drop(existing);
       return;
     }
-    // Closed rows, and rows beside those of limits, may be of an instant to come: a count of closings is.
+    // Closed rows and side rows may have a `ts` in the future: the row that counts closings has one.
     if (!row.name.startsWith(RESERVED_PREFIX) && next.used !== CLOSED) {
       latest = Math.max(latest, next.ts);
     }
@@ -180,7 +187,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
         listed = { name };
         return firstRows(rowsOf(name), after, count).filter(begins);
       }
-      // Sorting all of them pays from the second page on.
+      // Sorting all rows of the name pays from the second page on.
       const all = (listed.rows ??= [...rowsOf(name)].sort(compareRows));
       const start = after === undefined ? 0 : firstAfter(all, after);
       return all.slice(start, start + count).filter(begins);
@@ -190,7 +197,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     },
     async *names() {
       const names = new Set<string>();
-      // Not the rows that come meanwhile, or there might be no end.
+      // Leave out the rows that come meanwhile, or the loop might never end.
       let remaining = entries.size;
       for (const { row } of entries.values()) {
         names.add(row.name);
@@ -201,7 +208,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       yield* names;
     },
     async *prune({ configs, before }) {
-      // Not the rows that come meanwhile, or there might be no end.
+      // Leave out the rows that come meanwhile, or the loop might never end.
       let remaining = entries.size;
       let dropped = 0;
       for (const entry of entries.values()) {

@@ -1,7 +1,7 @@
 /**
- * The seam of overrides: a small table beside the rows of limits, one row per limit, or per limit and
- * key. The limiter keeps the whole table in memory, reads now and then what has changed, and decides by it. So a store
- * only keeps texts and numbers here, and knows nothing of what they mean.
+ * The seam of overrides: a small table beside the rows of limits, with one row per limit, or per limit
+ * and key. The limiter keeps the whole table in memory, reads the changes now and then, and decides by
+ * its copy. So a store only keeps texts and numbers, and does not know what they mean.
  */
 
 import type { Call } from "./call.js";
@@ -10,23 +10,26 @@ import type { Call } from "./call.js";
 export interface OverrideRow {
   /** The limit. */
   name: string;
-  /** The key of the rows that it is about; `""` for all keys of the limit. */
+  /** The key that the override is for; `""` for all keys of the limit. */
   key: string;
   /** What counts instead of the limit's config: JSON, at most 1,000 characters, ASCII. */
   rule: string;
   /**
-   * When it ends, epoch ms; `MAX_RETRY_AFTER` for never. A number, because not every driver can send a
-   * null.
+   * When the override ends, epoch ms; `MAX_RETRY_AFTER` for never. Always a number, because not every
+   * driver can send a null.
    */
   until: number;
-  /** When it was set, epoch ms. */
+  /** When the override was set, epoch ms. */
   setAt: number;
 }
 
-/** The longest `rule`. The column is that long where the database wants a bound. */
+/** The longest `rule`. The column has this length where the database wants a bound. */
 export const MAX_RULE = 1000;
 
-/** The name of the table beside a table of limits, in the style of that name. */
+/**
+ * The name of the table of overrides, in the style of the name `limits`: `RateLimitOverride`, or
+ * `rate_limit_override`.
+ */
 export function overridesName(limits: string): string {
   return `${limits}${/[A-Z]/.test(limits) ? "Override" : "_override"}`;
 }
@@ -39,20 +42,20 @@ export function isSameOverride(a: OverrideRow | undefined, b: OverrideRow | unde
 
 /**
  * The overrides of a store. Every method rejects with a `RateLimitStoreError` if the store fails. A
- * store that tries again after conflicts stops when `call` has timed out: what its caller was told to
- * have failed must not replace what the caller wrote next.
+ * store that retries after conflicts stops when `call` has timed out. Otherwise a write of which the
+ * caller was told that it failed could replace the caller's next write.
  */
 export interface OverrideTable {
-  /** All rows, in any order. A row that was written before the call is there. */
+  /** All rows, in any order. The rows include every row that was written before the call. */
   read(call?: Call): Promise<OverrideRow[]>;
   /**
-   * The row of a limit and a key, and the one of all its keys, as far as they are there. Optional:
-   * without it, each change of an override reads all rows.
+   * The row of a limit and a key, and the row of all keys of the limit, as far as these rows exist.
+   * Optional: without `readOf`, each change of an override reads all rows.
    */
   readOf?(name: string, key: string, call?: Call): Promise<OverrideRow[]>;
   /**
-   * At most `limit` rows that come after a row, or the first ones, in an order that stays the same.
-   * Optional: without it, all rows are read at once.
+   * At most `limit` rows that come after the row `after`, or the first rows of the table, in an order
+   * that stays the same. Optional: without `readPage`, all rows are read at once.
    */
   readPage?(
     after: Pick<OverrideRow, "name" | "key"> | undefined,
@@ -60,29 +63,31 @@ export interface OverrideTable {
     call?: Call,
   ): Promise<OverrideRow[]>;
   /**
-   * The rows whose `setAt` is at least `since`, and the number of all rows, as of one instant. A number
-   * that the reader did not expect tells it that rows were deleted. Optional: without it, a process
-   * reads all rows every few seconds.
+   * The rows whose `setAt` is at least `since`, and the number of all rows, as of one instant. If the
+   * number is not what the reader expects, rows were deleted. Optional: without `readChanges`, a
+   * process reads all rows every few seconds.
    */
   readChanges?(since: number, call?: Call): Promise<{ rows: OverrideRow[]; count: number }>;
   /**
-   * The rows as a transaction of the caller sees them, by a connection of its own: a read by another
-   * one may have to wait for the transaction. Rejects with a conflict as the database reports it.
-   * Optional: without it, calls in transactions use `read`.
+   * The rows as a transaction of the caller sees them. The read goes by the connection of the
+   * transaction, because a read by another connection may have to wait for the transaction. Rejects
+   * with a conflict as the database reports it. Optional: without `readWithin`, calls in transactions
+   * use `read`.
    *
    * @param of only these rows are needed, see `readOf`.
    */
   readWithin?(tx: unknown, of?: Pick<OverrideRow, "name" | "key">): Promise<OverrideRow[]>;
   /**
-   * Inserts or replaces a row in a transaction of the caller, or deletes the one with this name and key
-   * where it has no `rule`. Resolves with whether it is there, or was there before. Rejects like
-   * `readWithin`. Optional: without it, no override can be changed in a transaction.
+   * Inserts or replaces a row in a transaction of the caller. If `row` has no `rule`, deletes the row
+   * with its name and key instead. Resolves with true after a write, and with whether there was a row
+   * after a deletion. Rejects like `readWithin`. Optional: without `writeWithin`, no override can be
+   * changed in a transaction.
    */
   writeWithin?(
     tx: unknown,
     row: OverrideRow | (Pick<OverrideRow, "name" | "key"> & { rule?: undefined }),
   ): Promise<boolean>;
-  /** Inserts a row, or replaces the one with this name and key. One atomic step. */
+  /** Inserts a row, or replaces the row with the same name and key, in one atomic step. */
   write(row: OverrideRow, call?: Call): Promise<void>;
   /** Deletes a row. Resolves with whether there was one. */
   remove(name: string, key: string, call?: Call): Promise<boolean>;

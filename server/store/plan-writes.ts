@@ -1,24 +1,24 @@
 /**
  * Runs a batch of decisions one after the other on states that were read together, and plans the
- * writes. Each decision sees the writes of those before it, so a thousand calls on one row become
- * one write.
+ * writes. Each decision sees the writes of the decisions before it, so a thousand calls on one row
+ * become one write.
  *
- * Rows that one decision depends on form a group. A group is written all or nothing, and its
- * decisions take effect only if it is written. A decision that throws fails alone.
+ * Rows that one decision depends on form a group. A group is written all or nothing, and its decisions
+ * take effect only if the group is written. A decision that throws fails alone.
  */
 import type { Row } from "../../core/rows/row.js";
 import { capacityOf, type Bucket } from "../../core/config.js";
 import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
 
 /**
- * A guarded write: it takes effect only if the row still is as it `was`. `null` is no row. If `was`
- * and `next` are the same, the write is only a guard.
+ * A guarded write: it takes effect only if the state of the row still is `was`. `null` stands for no
+ * row. If `was` and `next` are the same, the write is only a guard.
  */
 export interface Write {
   row: RowId;
   was: Row | null;
   next: Row | null;
-  /** The configs of the row, if the decisions of the batch name it with several. */
+  /** The configs of the row, if the decisions of the batch name the row with several configs. */
   also?: (Bucket | undefined)[] | undefined;
 }
 
@@ -32,14 +32,14 @@ export type Settled = { ok: true; result: unknown } | { ok: false; error: unknow
 
 export interface Plan {
   /**
-   * By index of the decision. The outcome of a decision in a group counts only once that is
+   * By index of the decision. The outcome of a decision in a group counts only once the group is
    * written.
    */
   settled: Settled[];
   groups: WriteGroup[];
   /**
-   * The rows that a decision read, by index of the decision and as `rowKey`s. Only for decisions
-   * that no guard protects: they wrote nothing, and read nothing that was written in this batch.
+   * The rows that a decision read, by index of the decision and as `rowKey`s. Only for decisions that
+   * no guard protects: such a decision wrote nothing, and read nothing that was written in this batch.
    */
   relied: (readonly string[] | undefined)[];
 }
@@ -47,7 +47,8 @@ export interface Plan {
 interface Entry extends Write {
   id: string;
   /**
-   * Set if an earlier decision of this batch used the row. The database may not hold `next` yet.
+   * Set if an earlier decision of this batch wrote the row, or read the row together with a written
+   * one. The database may not hold `next` yet.
    */
   group: Group | undefined;
 }
@@ -83,7 +84,10 @@ export function planWrites(decisions: readonly Decision<unknown>[], states: RowS
   return { settled, relied, groups: collect(entries, relied) };
 }
 
-/** Each database has its own answer to such a number, and would fail the calls beside it, too. */
+/**
+ * Refuses a number that is not finite. Each database has its own answer to such a number, and would
+ * fail the other calls of the batch, too.
+ */
 export function demandFinite(writes: Outcome<unknown>["writes"], rows: readonly RowId[]): void {
   const index = writes?.findIndex((next) => next && !Number.isFinite(next.used + next.ts)) ?? -1;
   if (index === -1) return;
@@ -122,10 +126,10 @@ function fillsAlike(a: Bucket | undefined, b: Bucket | undefined): boolean {
 }
 
 /**
- * Notes the writes of a decision, and joins its rows into one group: those that it writes, and
- * those that an earlier decision wrote. A decision that writes nothing, but read such a row, joins
- * all its rows, so that a guard protects everything that it read. Returns whether the decision
- * wrote.
+ * Notes the writes of a decision, and joins into one group the rows that the decision writes, and those
+ * of its rows that are in a group already. If a decision writes nothing, but has read a row of a group,
+ * all rows of the decision are joined, so that a guard protects everything that the decision has read.
+ * Returns whether the decision wrote.
  */
 function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: number): boolean {
   const wrote = writes?.some(isWrite) ?? false;

@@ -1,9 +1,12 @@
 /**
- * Retries after conflicts, with full jitter, so that the same calls do not collide again. All that
- * meets conflicts uses it: transactions, calls of group commit, reads, the writes of `prune`.
+ * Retries after conflicts, with full jitter, so that the same calls do not collide again. All code that
+ * meets conflicts uses this file: transactions, calls of group commit, reads, the writes of `prune`.
  */
 
-/** The upper bounds of the pauses, ms. They double from the first to the last. */
+/**
+ * The upper bounds of the pauses, ms. The bound doubles after each conflict, from the first to the
+ * last.
+ */
 const FIRST_PAUSE = 5;
 const LAST_PAUSE = 500;
 

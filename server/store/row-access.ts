@@ -8,12 +8,12 @@ export interface RowStatements {
   /** The rows that exist, by `rowKey`, as one consistent snapshot. */
   read(rows: readonly RowId[]): Promise<Map<string, Row>>;
   /**
-   * Writes each group all or nothing, and only if every row of it still is as it `was`. Outside a
-   * caller's transaction it never rejects, because one group may have been written when the next
-   * one fails.
+   * Writes each group all or nothing, and only if the state of every row in it still is `was`. Outside
+   * a caller's transaction, `write` never rejects, because one group may have been written when the
+   * next group fails.
    *
-   * @param isWanted whether the calls of a group have not timed out. It is asked before a statement
-   * is sent. The outcome of a group that was not sent is an `UnsentError`.
+   * @param isWanted false once a call of the group has timed out. `isWanted` is asked before a
+   * statement is sent. The outcome of a group that was not sent is an `UnsentError`.
    */
   write(
     groups: readonly WriteGroup[],
@@ -22,31 +22,33 @@ export interface RowStatements {
 }
 
 /**
- * The outcome of each group: written, or an error after which it may or may not have been written.
- * A group that is missing met a conflict: it was not written, and has to be decided again. So has
- * one whose row `"exists"` although it was to be inserted. The row is there to be taken from now, so
- * it need not be locked first.
+ * The outcome of each group:
+ * - `"written"`.
+ * - `{ error }`: the group may or may not have been written.
+ * - Missing: the group met a conflict. The group was not written, and has to be decided again.
+ * - `"exists"`: the group was to insert a row that exists. The group was not written, and has to be
+ *   decided again. The next try can take from the row, so the row need not be locked first.
  */
 export type WriteOutcomes = Map<WriteGroup, "written" | "exists" | { error: unknown }>;
 
-/** What a row is charged by. */
+/** The config and the bounds by which a row is charged. */
 export interface TakeTerms<TConfig extends Bucket = Bucket> {
   /**
-   * Its `start` is not used: `fresh` has it applied, and an existing row has its own. Its period is a
-   * number, or it has the calendar of a time zone.
+   * The config's `start` is not used: `TakeLine.fresh` follows from it already, and an existing row has
+   * a start of its own. The config has a number as its period, or the calendar of a time zone.
    */
   config: TConfig;
   /** The least that a take may leave. */
   floor: number;
   /**
-   * What is used at least before the take, at least 0. Of a lease's block, it is what refills while the
-   * block may live.
+   * What counts as used before the take, at least; from 0 on. For the block of a lease, it is what
+   * refills while the block may live.
    * @default 0
    */
   least?: number | undefined;
   /**
-   * The most that a row of the config says as used, without a debt. Terms of one window of a time zone
-   * have it, because they have a config of their own.
+   * The most that a row of the config says as used, without a debt. Set only in terms of one window of
+   * a time zone: their `config` is not the config of the row.
    * @default that of `config`
    */
   own?: number | undefined;
@@ -56,11 +58,11 @@ export interface TakeTerms<TConfig extends Bucket = Bucket> {
 export interface TakeLine<TConfig extends Bucket = Bucket> {
   row: RowId;
   terms: TakeTerms<TConfig>;
-  /** The tokens of all calls of the line, taken together or not at all. A full row has them. */
+  /** The tokens of all calls of the line, taken together or not at all. A full row has so many tokens. */
   total: number;
   /**
-   * The row to insert if there is none yet, after the tokens were taken. Of a token bucket, its `ts` is
-   * the `now` of the take.
+   * The row to insert if there is none yet: a full row from which the tokens were taken. For a token
+   * bucket, its `ts` is the `now` of the take.
    */
   fresh: Row;
 }
@@ -69,8 +71,8 @@ export interface TakeOptions {
   /** Epoch ms. */
   now: number;
   /**
-   * Whether the statement may wait while another transaction holds one of its rows: for a single
-   * line without a bound, which is a little cheaper. It may not while other batches wait already.
+   * Whether the statement may wait while another transaction holds one of its rows. A single line then
+   * waits without a bound, which is a little cheaper. False while other batches wait already.
    */
   mayWait: boolean;
   /** See `SqlConnection.query`. */
@@ -79,17 +81,20 @@ export interface TakeOptions {
 
 export interface RowAccess extends RowStatements {
   /**
-   * The plain path: one statement takes all lines. It decides while it holds the lock of each row,
-   * with the formula of `takeTokens`. Resolves with the new states of the lines that were taken, by
-   * `rowKey`. A line may be missing for any reason. Its calls are then decided by `decide`. Absent
-   * if the database has no such statement, which may only be known after `prepare`.
+   * The plain path: one statement takes all lines. The statement decides while it holds the lock of
+   * each row, with the formula of `takeTokens`. Resolves with the new states of the lines that were
+   * taken, by `rowKey`. A line may be missing for any reason: its calls are then decided by `decide`.
+   * Absent if the database has no such statement, which may only be known after `prepare`.
    *
-   * @param lines on different rows, in the order in which every process locks rows. They have the
+   * @param lines on different rows, in the order in which every process locks rows. All lines have the
    * same terms, unless `mixesTerms`.
    */
   readonly take?:
     ((lines: readonly TakeLine[], options: TakeOptions) => Promise<Map<string, Row>>) | undefined;
-  /** The same for one line, where there is a shorter way. `undefined` if it was not taken. */
+  /**
+   * `take` for one line, where the database has a shorter statement. Resolves with `undefined` if the
+   * line was not taken.
+   */
   readonly takeOne?:
     ((line: TakeLine, options: TakeOptions) => Promise<Row | undefined>) | undefined;
   /** Whether the lines of one take may differ in their terms. */
@@ -98,7 +103,8 @@ export interface RowAccess extends RowStatements {
    * Runs `run` in a transaction. Its reads lock the rows that they find, and wait for locked rows
    * for a bounded time. Its statements throw on conflicts. Absent if the database has no row locks.
    *
-   * @param isHurried whether other calls wait for its end, so that it should wait for less time.
+   * @param isHurried whether other calls wait for the end of the transaction, so that it should wait
+   * less for locks.
    */
   locked?:
     | (<TResult>(
@@ -113,18 +119,18 @@ export interface RowAccess extends RowStatements {
   /** The error that callers receive for an error of the database. */
   wrap(error: unknown): Error;
   /**
-   * Checks the database, and learns its clock. No batch is dispatched before that. It returns
-   * `undefined` when there is nothing to do. After a conflict it is tried again. After another
-   * error, all waiting calls are rejected.
+   * Checks the database, and learns its clock. No batch is dispatched before the check has ended.
+   * Returns `undefined` when there is nothing to do. After a conflict, the check is tried again. After
+   * another error, all waiting calls are rejected.
    */
   prepare?(): Promise<void> | undefined;
-  /** Batches in flight at once, on different rows. */
+  /** The most batches in flight at once, on different rows. */
   readonly maxInFlight: number;
   /**
    * Runs a statement that waits for no row. Absent if silence is never an outage, because the
    * database is a file.
    *
-   * @param sent called when the statement has a connection. Some drivers do not tell.
+   * @param sent called when the statement has a connection. Some drivers never call it.
    */
   probe?: ((sent: () => void) => Promise<unknown>) | undefined;
   /** See `SqlDriver.isExhausted`. */

@@ -16,8 +16,8 @@ export interface SqlStoreOptions {
    */
   overridesTable?: string | undefined;
   /**
-   * `"serializable"` decides every call in a Serializable transaction, which is retried on
-   * conflicts. Without it, calls are just as exact, by guarded writes, and much faster.
+   * `"serializable"` decides every call in a Serializable transaction, which is retried on conflicts.
+   * Without this option, guarded writes make calls just as exact, and much faster.
    * @default guarded writes
    */
   isolation?: Options["isolation"];
@@ -27,8 +27,8 @@ export interface SqlStoreOptions {
  * A store on a driver. One store per driver and process: calls that share a store share their
  * round trips.
  *
- * @param driver runs the statements of the store and the application's transactions. `using` takes
- * its type of a transaction.
+ * @param driver runs the statements of the store and the application's transactions. `using` takes the
+ * driver's type of a transaction.
  * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out, or the
  * driver's `dialect` is not known.
  *

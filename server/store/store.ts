@@ -21,7 +21,7 @@ export interface RowId {
   key: string;
   /** The index of the shard, from 0. */
   shard: number;
-  /** The key of the row, where it was computed before. Every call needs it several times. */
+  /** The `rowKey` of the row, if it was computed before. Every call needs this key several times. */
   id?: string;
   /**
    * One shard's part of the config that the call was made with, if the caller knows it. A store may
@@ -42,16 +42,16 @@ export interface Outcome<TResult> {
   result: TResult;
   /**
    * One entry per row, in the order of `rows`: a state to write, `null` to delete the row, or
-   * `undefined` to leave it as it is. Absent: nothing is written. A row that is left as it is has
-   * no guard. So give `undefined` only if a concurrent change of the row cannot make the writes
-   * wrong. Otherwise give its state back, which guards it: `null` for a row that does not exist.
+   * `undefined` to leave it as it is. Absent: nothing is written. A row that is left as it is has no
+   * guard. So give `undefined` only if a concurrent change of the row cannot make the writes wrong.
+   * Otherwise give the row's state back, which guards the row: `null` for a row that does not exist.
    */
   writes?: readonly (Row | null | undefined)[] | undefined;
 }
 
 /**
- * An atomic step. `decide` is pure. It may run more than once, on newer states each time, and only
- * the last run counts. `null` is a row that does not exist.
+ * An atomic step. `decide` is pure. It may run more than once, on newer states each time, and only the
+ * last run counts. The state `null` stands for a row that does not exist.
  */
 export interface Decision<TResult> {
   /** The rows whose states `decide` receives, in this order. */
@@ -59,10 +59,10 @@ export interface Decision<TResult> {
   /** Never writes, so it need not wait for decisions that write. */
   readOnly?: boolean;
   /**
-   * Present if the decision can be made on the first of its rows alone, by taking tokens there. A
-   * store may then take the tokens by itself, with the formula of `takeTokens` in `core`, and call
-   * `granted` for the answer. If there are too few, and in a store without that feature, it runs
-   * `decide`.
+   * Present if the decision can be made on the first of its rows alone, by taking tokens there. A store
+   * may then take the tokens by itself, with the formula of `takeTokens` in `core`, and call `granted`
+   * for the answer. If there are too few tokens, or if the store does not have this feature, the store
+   * runs `decide`.
    */
   readonly plain?: PlainTake<TResult> | undefined;
   /** Call it as a method. It may be inherited, so a spread copy of the decision may lack it. */
@@ -72,17 +72,18 @@ export interface Decision<TResult> {
 /** The data with which a store can take tokens from one row by itself. */
 export interface PlainTake<TResult> {
   /**
-   * The config of that row, without shards and with `start` filled in. Its period is a number, unless
-   * it is of a time zone. A store that cannot calculate with that one runs `decide`.
+   * The config of the first row, without shards and with `start` filled in. The config's period is a
+   * number, unless the config is of a time zone. A store that cannot calculate with time zones runs
+   * `decide`.
    */
   readonly config: Bucket;
   /** Tokens wanted, above 0. */
   readonly count: number;
-  /** The least that may be left; see `floorOf`. */
+  /** The least that the take may leave; see `floorOf`. */
   readonly floor: number;
   /**
-   * What is used at least before the take, at least 0. Of a lease's block, it is what refills while the
-   * block may live.
+   * What counts as used before the take, at least; from 0 on. For the block of a lease, it is what
+   * refills while the block may live.
    * @default 0
    */
   readonly least?: number | undefined;
@@ -112,29 +113,30 @@ export interface Submission<TResult> extends Call {
  */
 export interface RateLimitStore<TTransaction = unknown> {
   /**
-   * Applies decisions that are independent of each other. Each one is atomic, in some serial order
+   * Applies decisions that are independent of each other. Each decision is atomic, in some serial order
    * with all other decisions of every process. Resolves with their results, in order.
    *
-   * Rejects when the database fails, and with the error that a `decide` throws. A denial is a
-   * result. After a rejection, decisions may or may not have been applied. But decisions are never
-   * applied if `call.expired` was true before they were sent.
+   * Rejects when the database fails, and with the error that a `decide` throws. A denial is a result.
+   * After a rejection, decisions may or may not have been applied. Decisions are never applied if
+   * `call.expired` was true before they were sent.
    */
   apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]>;
 
   /**
-   * `apply` for a single decision, by callbacks. It is for stores in which many calls wait at a
-   * time: it saves the promises of each call. Never throws. A wrapper of a store that replaces
-   * `apply` has to remove `submit`, or to replace it too.
+   * `apply` for a single decision, by callbacks. In stores where many calls wait at a time, `submit`
+   * saves the promises of each call. Never throws. A wrapper of a store that replaces `apply` has to
+   * remove `submit`, or to replace it too.
    *
    * Measured and rejected: `apply` alone (-75 % with 512 callers on one key, -25 % on 10,000).
    */
   submit?<TResult>(submission: Submission<TResult>): void;
 
   /**
-   * Applies decisions inside a transaction that the caller owns. They take effect when it commits.
-   * Rejects with a conflict as the database reports it, so that the owner can retry. If a conflict
-   * may have rolled the transaction back, all later calls reject with it too. Without `list`, a denied
-   * call does not find holds that have lapsed.
+   * Applies decisions inside a transaction that the caller owns. The decisions take effect when the
+   * transaction commits. Rejects with a conflict as the database reports it, so that the owner can
+   * retry. If a conflict may have rolled the transaction back, all later calls reject with that
+   * conflict, too. If the returned store has no `list`, a denied call does not find holds that have
+   * lapsed.
    */
   using?(tx: TTransaction): JoinedStore;
 
@@ -153,62 +155,65 @@ export interface RateLimitStore<TTransaction = unknown> {
 
   /**
    * By how much `clock` may be behind the time of the database, ms. Blocks of fixed windows end that
-   * much earlier. Optional: without it, the clock is exact. A wrapper of a store should pass it on.
+   * much earlier. Optional: without this method, the clock is exact. A wrapper of a store should pass
+   * the method on.
    */
   clockBehind?(): number;
 
   /**
    * By how much `clock` may be ahead of the time of the database, ms. A slot whose holder is silent is
-   * taken that much later. Optional: without it, the clock is exact. A wrapper of a store should pass
-   * it on.
+   * taken that much later. Optional: without this method, the clock is exact. A wrapper of a store
+   * should pass the method on.
    */
   clockAhead?(): number;
 
   /**
-   * Whether the database is silent, and has been so since `since` (by the monotonic clock). A call
-   * that times out is an outage only then. Otherwise the store was too busy for it: a transaction
-   * held its row, or the application held all connections. Optional: without it, each call that
-   * times out is an outage. A wrapper of a store should pass it on.
+   * Whether the database is silent, and has been so since `since` (by the monotonic clock). A call that
+   * times out is an outage only then. Otherwise the store was too busy for the call: a transaction held
+   * its row, or the application held all connections. Optional: without this method, each call that
+   * times out is an outage. A wrapper of a store should pass the method on.
    */
   isSilentSince?(since: number): boolean;
   /**
    * What a call that has just timed out was waiting for, as far as the store can tell: the end of its
-   * error's message, or `""`. A wrapper of a store should pass it on.
+   * error's message, or `""`. A wrapper of a store should pass this method on.
    */
   whyLate?(): string;
 
   /**
-   * Calls `listener` after each batch of `apply` and `submit`, for metrics, until the function that
-   * it returns is called. A batch that gets no answer is not reported. If the store cannot use its
-   * table at all, the calls that it rejects are reported as one `read` of no rows that failed.
+   * Calls `listener` after each batch of `apply` and `submit`, for metrics. The returned function ends
+   * these calls. A batch that gets no answer is not reported. If the store cannot use its table at all,
+   * the rejected calls are reported as one failed `read` of no rows.
    *
-   * `listener` must not throw; the limiter's does not. Optional: a store without it reports nothing.
-   * Without listeners, it costs nothing. A wrapper of a store should pass it on.
+   * `listener` must not throw; the limiter's does not. Optional: a store without this method reports
+   * nothing. Without listeners, reports cost nothing. A wrapper of a store should pass the method on.
    */
   onBatch?(listener: BatchListener): () => void;
 
   /**
    * Calls `listener` when the database client's pool reports an error that no call receives, such as
-   * the end of a connection that was not in use, until the function that it returns is called. Only
-   * where the application does not listen to the pool itself. Optional, as in `onBatch`.
+   * the end of a connection that was not in use. The returned function ends these calls. `listener` is
+   * called only where the application does not listen to the pool itself. Optional, as `onBatch` is.
    */
   onPoolError?(listener: (error: unknown) => void): () => void;
 
   /**
-   * Rows of a name, by key and then by shard, at most `count` of them. The order of keys is fixed,
-   * and up to the store. It starts after `after`, which need not exist: a `shard` of -1 stands
-   * before all shards of a key, and 2^31 - 1 after them. Fewer rows than `count` are the last ones.
+   * At most `count` rows of a name, by key and then by shard. The order of keys is fixed, and up to the
+   * store. The list starts after the position `after`, where no row need exist: a `shard` of -1 stands
+   * before all shards of a key, and 2^31 - 1 after them. A list of fewer rows than `count` has the last
+   * rows.
    *
-   * @param prefix only rows whose key begins with it, which need not follow each other in the order of
-   * the store. A store may ignore it: the limiter leaves other rows out itself, and reads more pages.
+   * @param prefix only rows whose key begins with `prefix`. In the order of the store, other rows may
+   * stand between them. A store may ignore `prefix`: the limiter then leaves other rows out itself, and
+   * reads more pages.
    */
   list?(name: string, after: RowId | undefined, count: number, prefix?: string): Promise<RowId[]>;
 
   /**
-   * The rows of a name whose key begins with `prefix`, and what they hold: those with the least `ts`
-   * before the others, at most `count` of them. It should take no longer than to read the rows with
-   * this beginning, whatever else the database holds. Optional: without it, the limiter lists all of
-   * them with `list`, and reads them. A wrapper of a store should pass it on.
+   * At most `count` rows of a name whose key begins with `prefix`, and their states: the rows with the
+   * least `ts` first. `earliest` should take no longer than a read of all rows with this prefix,
+   * whatever else the database holds. Optional: without this method, the limiter lists the rows with
+   * this prefix by `list`, and reads them. A wrapper of a store should pass the method on.
    */
   earliest?(name: string, prefix: string, count: number): Promise<FoundRow[]>;
 
@@ -220,16 +225,16 @@ export interface RateLimitStore<TTransaction = unknown> {
   names?(): AsyncIterable<string>;
 
   /**
-   * The table of overrides. Optional: without it, a limiter with `overrides` is refused. A wrapper of
-   * a store should pass it on.
+   * The table of overrides. Optional: a store without this table refuses a limiter with `overrides`. A
+   * wrapper of a store should pass the table on.
    */
   readonly overrides?: OverrideTable | undefined;
 
   /**
-   * Deletes rows that are full, page by page. Yields the number of rows deleted by each page. A row
-   * may be kept although it is full, but only a full row may be deleted: the test and the deletion
-   * are one atomic step. No page holds locks for long, or waits for a locked row. Optional: without
-   * it, the limiter uses `list` and `apply`, which takes longer.
+   * Deletes rows that are full, page by page. Yields the number of rows deleted by each page. A row may
+   * be kept although it is full, but only a full row may be deleted: the test and the deletion are one
+   * atomic step. No page holds locks for long, or waits for a locked row. Optional: without this
+   * method, the limiter uses `list` and `apply`, which takes longer.
    */
   prune?(terms: PruneTerms): AsyncIterable<number>;
 }
@@ -240,25 +245,28 @@ export interface RateLimitStore<TTransaction = unknown> {
  */
 export interface JoinedStore extends Pick<RateLimitStore, "apply" | "list" | "earliest"> {
   /**
-   * Runs `work` in the turn of a decision: it sends statements of its own, and decisions, and nothing
-   * of other calls comes between them. Rejects like `apply`. Optional: without it, the limiter calls
-   * `apply` and the table of overrides one after the other.
+   * Runs `work` in the turn of a decision. `work` sends statements and decisions, and no statement of
+   * another call comes between them. Rejects like `apply`. Optional: without this method, the limiter
+   * calls `apply` and the table of overrides one after the other.
    */
   inTurn?<TResult>(work: (inside: InsideTurn) => Promise<TResult>): Promise<TResult>;
 }
 
 /** What a turn in a transaction is made of. */
 export interface InsideTurn extends Pick<RateLimitStore, "apply"> {
-  /** Runs `statement`, which must go by the transaction. Rejects without it after the end. */
+  /**
+   * Runs `statement`, which must go by the connection of the transaction. After the end of the
+   * transaction, rejects without running `statement`.
+   */
   send<TResult>(statement: () => Promise<TResult>): Promise<TResult>;
 }
 
 /** Which rows are full. */
 export interface PruneTerms {
   /**
-   * By the name of a limit: one shard's part of each config that its rows may be charged with. A
-   * row is full only if it is full under all of them. Their `start` matters for months only: other
-   * windows follow from the row's own.
+   * By the name of a limit: one shard's part of each config that its rows may be charged with. A row is
+   * full only if it is full under all of these configs. Their `start` matters for months only: other
+   * windows follow from the `ts` of the row.
    */
   readonly configs: ReadonlyMap<string, readonly Bucket[]>;
   /** The instant at which the rows have to be full, epoch ms. */
@@ -293,14 +301,14 @@ export function rowId(name: string, key: string, shard: number, config?: Bucket)
 }
 
 /**
- * What stands before all keys that begin with `prefix`, in an order in which they follow each other;
- * see `RateLimitStore.list`.
+ * The position before all keys that begin with `prefix`, for an order in which such keys follow each
+ * other; see `RateLimitStore.list`.
  */
 export function firstWith(name: string, prefix: string | undefined): RowId | undefined {
   return prefix ? rowId(name, prefix, -1) : undefined;
 }
 
-/** One string per row, for maps. Names and keys hold no NUL, so no two rows share one. */
+/** One string per row, for maps. Names and keys hold no NUL, so no two rows share a string. */
 export function rowKey(row: RowId): string {
   return row.id ?? `${bucketId(row.name, row.key)}\0${row.shard}`;
 }

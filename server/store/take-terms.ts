@@ -1,4 +1,4 @@
-/** By what the rows of a plain take are charged. */
+/** The terms by which the rows of a plain take are charged. */
 import {
   type Bucket,
   capacityOf,
@@ -23,7 +23,7 @@ export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
   );
 }
 
-/** Whether a full row has these tokens. */
+/** Whether a full row has `total` tokens. */
 export function fitsFull({ config, floor, least = 0 }: TakeTerms, total: number): boolean {
   return least + total <= mostUsed(config, floor);
 }
@@ -42,7 +42,7 @@ export interface TermNumbers {
   own: number;
   /** The most that may be used after the take. */
   most: number;
-  /** What is used at least before it. */
+  /** What counts as used before the take, at least. */
   least: number;
 }
 
@@ -57,8 +57,8 @@ export function termNumbers({
 }
 
 /**
- * Whether takes by these terms owe nothing, which nearly all do. Statements have a shorter text for
- * them. It leaves a row that says more than `most`, or a debt, to `core`.
+ * Whether takes by these terms owe nothing. Nearly all takes owe nothing, so statements have a shorter
+ * text for them. The shorter text leaves a row that says more than `most`, or a debt, to `core`.
  */
 export function owesNothing({ own, most, least }: TermNumbers): boolean {
   return most <= own && least === 0;
@@ -80,7 +80,7 @@ export function sharedKind(
   return lines.every(({ terms }) => terms.config.kind === kind) ? kind : undefined;
 }
 
-/** The terms of all lines, each once, and for each line the place of its own among them. */
+/** The distinct terms of all lines, and for each line the place of its terms in that list. */
 export function distinctTerms<TConfig extends Bucket>(
   lines: readonly TakeLine<TConfig>[],
 ): {
