@@ -11,8 +11,8 @@ export type Place = "queued" | "in flight" | "aside" | "stalled" | "given up" | 
 export type WayName = BatchEvent["way"];
 
 /**
- * How the calls of a batch are carried out. Each way has its own idea of which calls share a batch, and
- * of how a batch is sent.
+ * How the calls of a batch are carried out. Each way says which calls share a batch, and how a batch is
+ * sent.
  */
 export interface Way {
   readonly name: WayName;
@@ -22,14 +22,14 @@ export interface Way {
    * Adds a call to a batch of this way, if the batch can carry it.
    *
    * @param way on which the call would go by itself.
-   * @param maxRows for a call on rows that are not in the batch yet.
+   * @param maxRows the most rows of the batch, for a call on rows that are not in the batch yet.
    */
   join(batch: Batch, job: Job, way: Way, maxRows: number): boolean;
   /**
    * Sends the batch. Never rejects.
    *
-   * @param isHurried whether others wait for the end of the batch, so that it should not wait for
-   * locked rows as long as it could.
+   * @param isHurried whether other batches wait for the end of this batch, so that it should wait less
+   * for locked rows.
    */
   carryOut(batch: Batch, isHurried: boolean): Promise<Outcome>;
 }
@@ -40,19 +40,19 @@ export interface Outcome {
   readonly again: readonly Job[];
   /** The way on which they are decided again. */
   readonly nextWay: WayName;
-  /** How many of them met a conflict with another transaction. */
+  /** How many of the calls in `again` met a conflict with another transaction. */
   readonly conflicts: number;
   /** Whether the database failed, so that calls are rejected. */
   readonly failed: boolean;
-  /** Settles the other calls. */
+  /** Settles the calls that are not in `again`. */
   answer(): void;
 }
 
 export class Batch {
-  /** Whether it is expected to wait for rows that another transaction holds. */
+  /** Whether the batch is expected to wait for rows that another transaction holds. */
   waits = false;
   place: Place = "queued";
-  /** When it was dispatched, by the monotonic clock. */
+  /** When the batch was dispatched, by the monotonic clock. */
   startedAt = NaN;
 
   /** @param ids the rows of the calls, each once, as `rowKey`s. */
@@ -67,7 +67,7 @@ export class Batch {
 export class GeneralBatch extends Batch {
   /** By `rowKey`. */
   readonly rows = new Map<string, RowId>();
-  /** The characters of their names and keys. */
+  /** The number of characters in the names and keys of `rows`. */
   textLength = 0;
 
   add(job: Job): void {
@@ -82,7 +82,7 @@ export class GeneralBatch extends Batch {
     }
   }
 
-  /** Whether it has some of the rows of a call, or all of them. */
+  /** Whether the batch has some of the rows of a call, or all of them. */
   has(some: "some" | "every", { decision: { rows } }: Job): boolean {
     return rows[some]((row) => this.rows.has(rowKey(row)));
   }

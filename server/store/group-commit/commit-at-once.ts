@@ -19,17 +19,17 @@ type Access = Pick<RowAccess, "prepare" | "isConflict" | "wrap" | "serializable"
 /** How decisions are carried out. */
 export interface TickRunner {
   /**
-   * Runs a function without an `await` in it: at once, or when the transactions of the application that
-   * run before it have ended. Rejects with a conflict if they take too long.
+   * Runs a function without an `await` in it: at once, or after the transactions of the application
+   * that came before it. Rejects with a conflict if these transactions take too long.
    */
   inTurn(run: () => void): Promise<void> | undefined;
   /** Applies decisions in one transaction, within this tick. A decision that throws fails alone. */
   transact(decisions: readonly Decision<unknown>[]): Settled[];
 }
 
-/** The most calls in one transaction. Other work of the process waits for its end. */
+/** The most calls in one transaction. Other work of the process waits for the end of the transaction. */
 const MAX_CALLS = 1024;
-/** With more waiting calls than this, those that have timed out are looked for. */
+/** With more waiting calls than this, calls that have timed out are looked for and removed. */
 const MANY_WAITING = 1000;
 
 /** @param random between 0 and 1, for the jitter after conflicts. */
@@ -43,7 +43,8 @@ export function createCommitAtOnce(
     submit: (job) => commit.submit(job),
     apply: applyEach((job) => commit.submit(job)),
     onBatch: commit.reports.subscribe,
-    // What has no answer waits for a transaction of this process, or for another process.
+    // Never silent: a call without an answer waits for a transaction of this process, or for another
+    // process.
     isSilentSince: () => false,
   };
 }
@@ -132,7 +133,8 @@ class CommitAtOnce {
       return false;
     }
     this.#conflicts++;
-    // Calls that come meanwhile do not wait for them: those that only read may find no conflict.
+    // Calls that come meanwhile do not wait for the calls in conflict: a call that only reads may find
+    // no conflict.
     setTimeout(
       () => {
         this.#waiting = jobs.concat(this.#waiting);

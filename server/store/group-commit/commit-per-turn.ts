@@ -1,7 +1,8 @@
 /**
  * Group commit where each request owns its I/O. The calls of one turn of the event loop are of one
- * request, so they share batches: those of a tRPC batch, for example. No call waits for the batch of
- * another turn. What the turns share needs no waiting: which rows are empty, and the listeners.
+ * request, so they share batches: the calls of a tRPC batch, for example. No call waits for the batch
+ * of another turn. The turns share only what needs no waiting: the list of empty rows, and the
+ * listeners.
  */
 import type { RowAccess } from "../row-access.js";
 import type { RateLimitStore } from "../store.js";
@@ -15,14 +16,14 @@ export function createCommitPerTurn(
   random: () => number = Math.random,
 ): RateLimitStore {
   const shared = { spent: new SpentRows(), reports: new BatchReports(), endsTimers: true };
-  // A turn has no use for a probe: its other statements may be what keeps the connection busy.
+  // A turn has no use for a probe: other statements of the turn may be what keeps the connection busy.
   const turnAccess: RowAccess = Object.create(access, { probe: { value: undefined } });
   let turn: RateLimitStore | undefined;
 
   function current(): RateLimitStore {
     if (turn === undefined) {
       turn = createGroupCommit(turnAccess, random, shared);
-      // The platform runs all microtasks of a request before it goes on with another one.
+      // The platform runs all microtasks of a request before it goes on with another request.
       queueMicrotask(() => (turn = undefined));
     }
     return turn;

@@ -8,7 +8,7 @@
  * | `aside`     | in flight           | it locks rows, and was dispatched 50 ms ago             | `MAX_ASIDE`  | awaited   |
  * |             | queued              | its calls could not lock their rows before              | the same - 1 | awaited   |
  * | `stalled`   | in flight, aside    | it has no answer after 5 s; a take of one row, 100 ms   | `MAX_STALLED`| free      |
- * | `given up`  | stalled, the oldest | another one stalls, and none was answered for 10 s, doubling | `MAX_GIVEN_UP` | free |
+ * | `given up`  | stalled, the oldest | another batch stalls, and no batch was answered for 10 s, doubling | `MAX_GIVEN_UP` | free |
  * | `answered`  | any of these        | its outcome is known                                    |              | free      |
  *
  * Each batch keeps a connection until it is answered, so these bounds are the most connections that a
@@ -22,47 +22,51 @@ import type { Batch } from "./batch.js";
  * were not in flight. Its connection may have gone silent.
  */
 const STALLED_AFTER = 5000;
-/** The same for a take of one row, which may wait for a transaction that holds the row. */
+/** The same time for a take of one row, ms. Such a take may wait for a transaction that holds the row. */
 export const WAITING_AFTER = 100;
 /**
- * A batch that locks its rows is set aside after this time, ms: another transaction holds one of
- * them. Its rows stay busy, and batches on other rows are dispatched meanwhile.
+ * A batch that locks its rows is set aside after this time, ms: another transaction holds one of these
+ * rows. The rows of the batch stay busy, and batches on other rows are dispatched meanwhile.
  */
 export const ASIDE_AFTER = 50;
-/** The last place is for a batch that has just begun to wait, and not for calls that have waited before. */
+/**
+ * The last of these places is for a batch that has just begun to wait, and not for calls that have
+ * waited before.
+ */
 const MAX_ASIDE = 3;
 const MAX_STALLED = 2;
 /**
- * If no batch was answered for this time, ms, the oldest stalled batch is given up, and another one
- * is dispatched in its place, perhaps on a connection that works. The time doubles with each.
+ * If no batch was answered for this time, ms, the oldest stalled batch is given up, and another batch
+ * is dispatched in its place, perhaps on a connection that works. The time doubles with each batch that
+ * is given up.
  */
 const SILENT_AFTER = 10_000;
 const MAX_GIVEN_UP = 2;
 
 export interface FlightRules {
-  /** Batches in flight at once. */
+  /** The most batches in flight at once. */
   readonly maxInFlight: number;
   /**
-   * Whether batches are set aside. A Serializable transaction does not wait for rows, and conflicts
-   * with those beside it.
+   * Whether every batch that writes is a Serializable transaction. No batch is set aside then: such a
+   * transaction does not wait for rows, and conflicts with transactions beside it.
    */
   readonly serializable: boolean;
 }
 
 export class Flights {
   /**
-   * A take of one row, in flight while no other batch is anywhere. It is put into the sets only when they
-   * are looked at. A set builds a new table every few entries, and a table that is garbage in the old
-   * generation keeps all later ones alive. Measured: 0.5 of 6 µs per lone call.
+   * A take of one row, in flight while no other batch is anywhere. The take is put into the sets only
+   * when the sets are looked at. A set builds a new table every few entries, and a table that is
+   * garbage in the old generation keeps all later tables alive. Measured: 0.5 of 6 µs per lone call.
    */
   #lone: Batch | undefined;
-  /** In the order in which they were dispatched, as the others. */
+  /** In the order in which the batches were dispatched, as in the other sets. */
   readonly #inFlight = new Set<Batch>();
   readonly #aside = new Set<Batch>();
   readonly #stalled = new Set<Batch>();
   readonly #givenUp = new Set<Batch>();
   readonly #busy = new Set<string>();
-  /** Those of the busy rows for which a batch was set aside. */
+  /** The busy rows for which a batch was set aside. */
   readonly awaited = new Set<string>();
   /** When a batch was last answered or given up, by the monotonic clock. */
   #changedAt = -Infinity;
@@ -103,8 +107,8 @@ export class Flights {
    * The batch is dispatched.
    *
    * @param now by the monotonic clock, as everywhere here.
-   * @returns whether the batch has to be quick, because its place is needed. While a batch waits for
-   * held rows, a take waits for its own for a bounded time only.
+   * @returns whether the batch has to be quick, because its place is needed. While another batch waits
+   * for held rows, a take waits for its own rows for a bounded time only.
    */
   start(batch: Batch, now: number): boolean {
     const { name } = batch.way;
@@ -129,7 +133,10 @@ export class Flights {
     return batch.way.name === "lock" && batch.place === "in flight" && this.#hasPlaceAside;
   }
 
-  /** Leaves batches behind that have no answer for too long, so that others can be dispatched. */
+  /**
+   * Leaves batches behind that have had no answer for too long, so that other batches can be
+   * dispatched.
+   */
   look(now: number): void {
     this.#enterLone();
     for (const batch of this.#inFlight) {
@@ -157,7 +164,7 @@ export class Flights {
     batch.place = "answered";
   }
 
-  /** Whether the database may be silent: something has no answer that is not new. */
+  /** Whether the database may be silent: a batch has had no answer for a while. */
   hasWaited(now: number): boolean {
     this.#enterLone();
     if (this.#aside.size > 0 || this.#stalled.size > 0 || this.#givenUp.size > 0) return true;

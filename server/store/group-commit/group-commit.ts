@@ -3,8 +3,8 @@
  * or two statements, whatever the number of keys. The longer the database takes, the more calls
  * each batch carries, so throughput grows with contention.
  *
- * `queue.ts` has the calls that wait, `flights.ts` the batches that were dispatched, and `ways` how a
- * batch is carried out. This file moves calls from one to the other.
+ * `queue.ts` has the calls that wait, and `flights.ts` the batches that were dispatched. The folder
+ * `ways` says how a batch is carried out. This file moves calls from the queue into batches, and back.
  *
  * Measured and rejected on PostgreSQL:
  * - one batch in flight, and four;
@@ -26,15 +26,15 @@ import { Silence } from "./silence.js";
 import { SpentRows } from "./spent-rows.js";
 import { Ways } from "./ways/ways.js";
 
-/** What several queues of one store may share. */
+/** The parts that several queues of one store may share. */
 interface Shared {
   spent: SpentRows;
   reports: BatchReports;
-  /** Whether to end timers that nothing waits for, where timers cannot be left behind. */
+  /** Whether to end timers that nothing waits for. Some platforms let no timer be left behind. */
   endsTimers: boolean;
 }
 
-/** What of a store batches calls. */
+/** The part of a store that batches calls. */
 export type Lane = Required<Pick<RateLimitStore, "apply" | "submit" | "onBatch" | "isSilentSince">>;
 
 /** @param random between 0 and 1, for the jitter after conflicts. */
@@ -61,13 +61,13 @@ class GroupCommit {
   readonly #flights: Flights;
   readonly #ways: Ways;
   readonly #queue: Queue;
-  /** A call that was submitted while nothing else waited or was in flight. It needs no queue. */
+  /** A call that was submitted while nothing else waited or was in flight. Such a call needs no queue. */
   #lone: Job | undefined;
   #watcher: Timer | undefined;
   #isScheduled = false;
   /** Whether `access.prepare` is running. */
   #isPreparing = false;
-  /** How often it has failed in a row. */
+  /** How often `access.prepare` has failed in a row. */
   #failures = 0;
 
   constructor(
@@ -104,7 +104,7 @@ class GroupCommit {
     this.#dispatch();
   };
 
-  /** Batches are dispatched, as long as there is room for them. */
+  /** Dispatches batches, as long as there is room for them. */
   readonly #dispatch = (): void => {
     if (this.#isPreparing) return this.#queueLone();
     const prepared = this.access.prepare?.();
@@ -161,7 +161,7 @@ class GroupCommit {
     );
   }
 
-  /** A batch is in flight until it is answered. */
+  /** Sends a batch, which is in flight until it is answered. */
   async #carryOut(batch: Batch): Promise<void> {
     const flights = this.#flights;
     const queue = this.#queue;
@@ -182,8 +182,8 @@ class GroupCommit {
     if (endsTimers && flights.isIdle) this.#endWatch();
     const conflicts = this.#ways.finish(batch, outcome);
     if (outcome.again.length > 0) this.#decideAgain(batch, outcome, conflicts);
-    // A large next batch goes out before the callers are answered. A small one waits for them: an
-    // answered caller may call again at once, and can then join it.
+    // A large next batch goes out before the callers are answered. A small batch waits for the callers:
+    // an answered caller may call again at once, and can then join the batch.
     if (queue.size >= MAX_CALLS / 2 && queue.writers >= MAX_CALLS / 2) this.#dispatch();
     outcome.answer();
     if (queue.size > 0) this.#schedule(afterAnswers);
@@ -192,7 +192,7 @@ class GroupCommit {
 
   /** @param conflicts in a row, see `Ways.finish`. */
   #decideAgain(batch: Batch, { again, nextWay }: Outcome, conflicts: number): void {
-    // Back off only if the same way is tried again, so that it does not meet the same conflict.
+    // Back off only if the same way is tried again, so that the calls do not meet the same conflict.
     const { name } = batch.way;
     if (name === "read" || name !== nextWay || conflicts === 0) {
       return this.#queue.putBack(batch, again);
@@ -205,8 +205,9 @@ class GroupCommit {
   }
 
   /**
-   * Looks for stalled batches in intervals. New calls do not, because calls on the rows of a batch
-   * in flight are not dispatched. What the callers wait for keeps the process alive.
+   * Looks for stalled batches in intervals. New calls do not look, because a call on the rows of a
+   * batch in flight dispatches nothing. The timer does not keep the process alive: the statements that
+   * the callers wait for do.
    */
   #watch(): void {
     this.#watcher = startTimer(() => {

@@ -1,6 +1,6 @@
 /**
- * Puts the next batch together from the calls that wait. It takes the oldest calls whose rows no batch
- * in flight may write, and from a long queue a share of the newest ones.
+ * Puts the next batch together from the calls that wait. The batch gets the oldest calls whose rows no
+ * batch in flight may write, and from a long queue also a share of the newest calls.
  */
 import { expiredError, rowKey, type RowId } from "../store.js";
 import type { Batch, Job, Way } from "./batch.js";
@@ -18,8 +18,9 @@ export const MAX_CALLS = 1024;
  */
 const MAX_SEARCHED = 2 * MAX_CALLS;
 /**
- * In a queue that is longer than what a batch looks at, so many of the last calls may take a quarter
- * of the batch. Otherwise every call would wait for all that came before it, and time out.
+ * In a queue that is longer than `MAX_SEARCHED`, a batch looks at so many of the newest calls, too, and
+ * keeps a quarter of its room for them. Otherwise every call would wait for all calls before it, and
+ * time out.
  */
 const NEWEST = MAX_CALLS / 4;
 
@@ -40,7 +41,7 @@ export function nextWriters(
     if (batch !== undefined && batch.jobs.length >= share * MAX_CALLS) break;
     const job = writers[index++]!;
     if (search.passesOver(job, share * MAX_ROWS)) waiting.push(job);
-    // A queue of calls that cannot go out is searched to its end.
+    // As long as no call can go out, the queue is searched to its end.
     if (batch === undefined && search.batch !== undefined) {
       end = Math.min(end, index + MAX_SEARCHED);
     }
@@ -91,7 +92,7 @@ class Search {
    * find all of them free at the same time.
    */
   readonly #blocked: ReadonlySet<string>;
-  /** The same, if calls may be behind. */
+  /** The same set, to add rows to; `undefined` if no call can be behind. */
   readonly #own: Set<string> | undefined;
 
   constructor(
@@ -103,7 +104,10 @@ class Search {
     this.#blocked = this.#own ?? flights.busy;
   }
 
-  /** Adds the call to the batch, if it can go out with it. Returns whether it has to go on waiting. */
+  /**
+   * Adds the call to the batch, if the call can go out with the batch. Returns whether the call has to
+   * go on waiting.
+   */
   passesOver(job: Job, maxRows: number): boolean {
     const { ways, flights } = this;
     if (!isWaiting(ways, job)) return false;
@@ -118,14 +122,14 @@ class Search {
       return false;
     }
     if (isFree && this.batch!.way.join(this.batch!, job, way, maxRows)) return false;
-    // It waits for a row that another transaction holds, so its other rows are free meanwhile.
+    // The call waits for a row that another transaction holds, so its other rows are free meanwhile.
     if (isAmong(flights.awaited, rows)) return true;
     if (this.#own === undefined || (isFree && this.#hasOtherTerms(job, way))) return true;
     for (const row of rows) this.#own.add(rowKey(row));
     return true;
   }
 
-  /** Plain takes of one row have no order, so one with other terms does not block its row. */
+  /** Plain takes of one row have no order, so a take with other terms does not block its row. */
   #hasOtherTerms(job: Job, way: Way): boolean {
     const { take } = this.ways;
     if (way !== take || this.batch!.way !== take) return false;

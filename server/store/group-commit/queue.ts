@@ -10,7 +10,7 @@ const MANY_WAITING = 1000;
 
 export class Queue {
   #writers: Job[] = [];
-  /** They wait for no row. */
+  /** Calls that only read. They wait for no row. */
   #readers: Job[] = [];
   #readLast = false;
   #purgeAt = MANY_WAITING;
@@ -74,11 +74,11 @@ export class Queue {
     }
   }
 
-  /** The only call that waits, while no row is in use: as most calls are. */
+  /** A batch for the only call that waits, while no row is in use. Most calls come like that. */
   #only(): Batch | undefined {
     const [job] = this.#writers as [Job];
     const way = this.ways.of(job);
-    // Whether it may wait for its lock is a matter of what is in flight.
+    // Whether a call may wait for its lock depends on what is in flight.
     if (way === this.ways.lock || job.expired) return this.#nextWriters();
     this.#writers = [];
     this.#readLast = false;
@@ -97,7 +97,7 @@ export class Queue {
     return batch;
   }
 
-  /** The database has not answered for long, or there are many callers. */
+  /** Removes expired calls. The database has not answered for long, or there are many callers. */
   #purge(): void {
     this.#writers = this.#writers.filter((job) => isWaiting(this.ways, job));
     this.#readers = this.#readers.filter((job) => isWaiting(this.ways, job));

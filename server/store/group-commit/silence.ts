@@ -10,9 +10,9 @@ import type { RowAccess } from "../row-access.js";
 const MAX_PROBES = 2;
 
 interface Probe {
-  /** The `answeredAt` at which it was sent. */
+  /** The `answeredAt` at which the probe was sent. */
   readonly after: number;
-  /** Whether it has a connection, as far as the driver tells. */
+  /** Whether the probe has a connection, as far as the driver tells. */
   isSent: boolean;
 }
 
@@ -36,7 +36,7 @@ export class Silence {
     const { probe } = this;
     // An answer to anything says more than the probe can.
     if (probe?.after !== this.answeredAt) this.send();
-    // After the answers that have arrived are read. If this process was busy, they come late.
+    // Judge after the answers that have arrived are read: if this process was busy, they are read late.
     else afterAnswers(() => this.judge(probe));
   }
 
@@ -63,7 +63,7 @@ export class Silence {
           end();
           this.answeredAt = performance.now();
         },
-        // A connection that was lost. It does not end the silence.
+        // The connection of the probe was lost, which does not end the silence.
         end,
       );
   }

@@ -1,8 +1,9 @@
 /**
- * The rows without tokens: the plain path could not take from them, or took the last ones. Their next
- * calls go the general way at once, so that a denial costs one read: no lock, no second statement.
+ * The rows without tokens: the plain path could not take from them, or took their last tokens. The next
+ * calls on such a row go the general way at once, so that a denial costs one read: no lock, no second
+ * statement.
  *
- * It only chooses the way of a call. A wrong entry, or a missing one, costs a round trip.
+ * An entry only chooses the way of a call. A wrong entry, or a missing one, costs a round trip.
  */
 
 /** The most rows remembered, some 100 bytes each. The oldest entries are dropped first. */

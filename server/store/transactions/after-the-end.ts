@@ -1,15 +1,17 @@
 /**
  * Lets statements into a transaction until it has ended. A connection is given back when its
- * transaction ends, and MySQL rolls back by itself at a deadlock. A statement that came after that
+ * transaction ends, and MySQL rolls back by itself at a deadlock. A statement that came after the end
  * would be committed on its own.
  */
 import type { SqlConnection } from "../sql/driver.js";
 
 export interface TransactionGate {
   readonly connection: SqlConnection;
-  /** Sends a statement that goes another way than `connection`. Rejects without it after the end. */
+  /**
+   * Sends a statement that does not go through `connection`. After the end, rejects without running it.
+   */
   send<TResult>(run: () => Promise<TResult>): Promise<TResult>;
-  /** From now on, each statement rejects with this error, and those under way too. */
+  /** From now on, each statement rejects with this error, and so do the statements under way. */
   close(error: unknown): void;
 }
 

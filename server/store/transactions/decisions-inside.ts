@@ -1,6 +1,6 @@
 /**
  * Applies decisions inside a transaction, of the store or of the application, one list after the other.
- * It keeps no state of its own, because the transaction may be rolled back.
+ * The store of a transaction keeps no state of its own, because the transaction may be rolled back.
  */
 import { planWrites } from "../plan-writes.js";
 import type { RowAccess, RowStatements } from "../row-access.js";

@@ -1,8 +1,8 @@
 /**
- * One try of a transaction that the store owns: begins it, runs the application's function in it, and
- * ends it. It waits for nothing without a bound. After a conflict no call sends a statement: the
- * database may have rolled the transaction back already. Nor does any call that the function leaves
- * behind.
+ * One try of a transaction that the store owns: begins the transaction, runs the application's function
+ * in it, and ends it. Every wait has a bound. After a conflict, no call sends a statement: the database
+ * may have rolled the transaction back already. After the end, no call that the function has left
+ * behind sends a statement.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { WriteConflictError } from "../retry-conflicts.js";
@@ -33,8 +33,8 @@ export interface TransactionAccess<TTransaction> extends Pick<RowAccess, "isConf
   join(tx: TTransaction, queued: boolean): TransactionStore;
   /**
    * Queues for the locks of rows, and then joins. It is called before the first statement of the
-   * transaction. Absent if `join` queues. It uses a second connection, so one transaction at a time
-   * calls it.
+   * transaction. Absent if `join` queues. The turn needs a second connection, so one transaction at a
+   * time calls `joinInTurn`.
    */
   joinInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<TransactionStore>) | undefined;
   /** See `RateLimitStore.whyLate`. */
@@ -48,9 +48,9 @@ export interface TryOptions {
   maxWait: number;
   /** Whether to queue for locks. */
   queued: boolean;
-  /** The rows that the transaction has lost before. */
+  /** The rows over which the transaction has met a conflict before. */
   lost: readonly RowId[];
-  /** Whether the row is the turn of another transaction. */
+  /** Whether it is the turn of another transaction to use the row. */
   mustYield(row: RowId): boolean;
 }
 
@@ -114,7 +114,7 @@ export class OneTry<TTransaction, TResult> {
     try {
       const result = await this.#run(tx, this.#observed(store));
       await store.settled();
-      // The function has hidden it.
+      // The function has hidden the conflict.
       if (this.#conflict !== undefined) throw this.#conflict.error;
       return result;
     } catch (error) {
@@ -151,7 +151,7 @@ export class OneTry<TTransaction, TResult> {
     };
   }
 
-  /** @throws WriteConflictError where a row is the turn of another transaction. */
+  /** @throws WriteConflictError where it is the turn of another transaction to use a row. */
   #use(decisions: readonly Pick<Decision<unknown>, "rows">[]): void {
     const used = this.#used;
     const rows = decisions.flatMap((decision) => decision.rows);

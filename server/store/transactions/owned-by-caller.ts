@@ -1,7 +1,7 @@
 /**
- * Joins transactions that the application owns, with `using`. Only the application can retry them, so
- * an error of a call goes to it as it is. After one that has rolled the transaction back, all later
- * calls are told the same.
+ * Joins transactions that the application owns, with `using`. Only the application can retry them, so a
+ * call rejects with the error as it is. After an error that has rolled the transaction back, all later
+ * calls reject with the same error.
  */
 import type { RateLimitStore } from "../store.js";
 import type { TransactionStore } from "./decisions-inside.js";
@@ -24,12 +24,13 @@ export function createUsing<TTransaction>({
 }: UsingOptions<TTransaction>): NonNullable<RateLimitStore<TTransaction>["using"]> {
   /**
    * Concurrent calls in one transaction run one after the other, also if each of them called `using`
-   * itself. Not kept longer: the next transaction can have the same connection, and so the same key.
+   * itself. An entry goes when its last call ends: the next transaction can have the same connection,
+   * and so the same key.
    */
   const underWay = new Map<TTransaction, Joined>();
 
   return (tx) => {
-    // At once, because it throws for what is no transaction.
+    // Join at once, because `join` throws if `tx` is no transaction.
     const store = join(tx);
     let ended: { error: unknown } | undefined;
     async function call<TResult>(

@@ -1,10 +1,11 @@
 /**
- * Transactions that the store owns: it runs the application's function in a Serializable
- * transaction, together with the limits that it calls. It retries conflicts (`retry-conflicts.ts` says
- * after which pause), and tells errors of the store from errors of the application.
+ * Transactions that the store owns: the store runs the application's function in a Serializable
+ * transaction, together with the limits that the function calls. The store retries conflicts
+ * (`retry-conflicts.ts` says after which pause), and tells errors of the store from errors of the
+ * application.
  *
  * After a conflict the transaction stands in line for the rows that it has lost, in this process. After
- * some more it queues for their locks, in the database.
+ * some more conflicts, the transaction queues for the locks of these rows, in the database.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
@@ -26,7 +27,10 @@ import { MAX_WAIT, TIMEOUT } from "./time-limits.js";
 const MAX_OPEN = 8;
 /** After this many conflicts over the same rows, a transaction queues for their locks. */
 const QUEUE_AFTER = 3;
-/** The same for one that stands in line for the rows, so that only other processes can hold them. */
+/**
+ * The same for a transaction that stands in line for the rows, so that only other processes can hold
+ * the rows.
+ */
 const QUEUE_AFTER_IN_LINE = 2;
 
 export interface TransactionRunnerOptions<TTransaction>
@@ -62,8 +66,9 @@ function createQueues({ joinInTurn }: Pick<TransactionAccess<never>, "joinInTurn
     /** For `joinInTurn`. */
     turn: createSemaphore(1),
     lines: createRowLines(),
-    // Where `join` queues, the database has lines of its own, and the next transaction in it is ready
-    // sooner. A request that was cancelled would stay in its lines for ever.
+    // There are no lines where `join` queues: the database has lines of its own, and the next
+    // transaction in them is ready sooner. There are none where requests own their I/O: a cancelled
+    // request would stay in its lines for ever.
     hasLines: joinInTurn !== undefined && !requestsOwnIo(),
   };
 }
@@ -165,7 +170,7 @@ class OwnedTransaction<TTransaction, TResult> {
     }
   }
 
-  /** For how long it may still wait, ms. */
+  /** For how long the transaction may still wait, ms. */
   #left(): number {
     return this.#until - performance.now();
   }

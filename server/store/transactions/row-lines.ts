@@ -21,7 +21,7 @@ export interface RowLines {
 
 interface Line {
   turns: Semaphore;
-  /** How many transactions are in it, the one at its head included. */
+  /** How many transactions are in the line, the one at its head included. */
   length: number;
 }
 

@@ -13,7 +13,8 @@ export interface Semaphore {
 }
 
 export function createSemaphore(permits: number): Semaphore {
-  // Without a bound where requests own their I/O: a request that was cancelled never gives back.
+  // Without a bound where requests own their I/O: a request that was cancelled never gives its permit
+  // back.
   let free = requestsOwnIo() ? Infinity : permits;
   const waiting = new Set<() => void>();
 

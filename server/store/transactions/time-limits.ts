@@ -3,7 +3,7 @@ import { startTimer } from "../../timers/timer.js";
 
 /** How long a transaction may take, ms, as in Prisma. */
 export const TIMEOUT = 5000;
-/** How long it may wait for a connection, ms, as in Prisma. */
+/** How long a transaction may wait for a connection, ms, as in Prisma. */
 export const MAX_WAIT = 2000;
 
 /** Rejects with the error of `late` if `work` takes longer than `ms`. */

@@ -1,6 +1,6 @@
 /**
- * The take of a call that is alone: no other one waits, and no row is in use. Most calls are, so this is
- * kept short. One object is the batch, its line and its outcome.
+ * The take of a call that is alone: no other call waits, and no row is in use. Most calls are alone, so
+ * this path is kept short. One object is the batch, its line and its outcome.
  */
 import type { Row } from "../../../../core/rows/row.js";
 import { takeFromFull } from "../../../../core/decide.js";
@@ -27,13 +27,13 @@ export class LoneTake implements Batch, TakeLine, TakeOptions, Outcome {
   readonly isWanted = (): boolean => !this.job.expired;
 
   next: Row | undefined;
-  /** A call that was not granted is decided. */
+  /** The call, if it was not granted: it is then decided. */
   again: readonly Job[] = NONE;
   readonly nextWay = "decide";
   readonly conflicts = 0;
   readonly failed = false;
 
-  /** @param now the time of its clock, epoch ms. */
+  /** @param now the time of the call's clock, epoch ms. */
   constructor(
     readonly way: Way,
     private readonly job: Job,
@@ -63,7 +63,7 @@ export class AloneWay implements Way {
 
   begin(job: Job, plain = job.decision.plain!): LoneTake | undefined {
     const now = timeOf(plain.clock);
-    // See `PlainWay`.
+    // A clock that tells no time is left to `decide`, see `PlainWay.begin`.
     return now === undefined ? undefined : new LoneTake(this, job, plain, now);
   }
 

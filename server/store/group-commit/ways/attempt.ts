@@ -5,20 +5,20 @@ import { type RowAccess, type RowStatements, UnsentError } from "../../row-acces
 import { expiredError, rowKey } from "../../store.js";
 import type { GeneralBatch } from "../batch.js";
 
-/** It counts once the try can no longer be rolled back. */
+/** What one try has found. It counts once the try can no longer be rolled back. */
 export interface Attempt {
   settled: Plan["settled"];
   /** The calls that have to be decided again, by index. */
   undecided: Set<number>;
-  /** How many of these met a conflict. */
+  /** How many of the undecided calls met a conflict. */
   conflicts: number;
-  /** Whether all of these lost because a new row had been inserted by another call. */
+  /** Whether all undecided calls lost because another call had inserted their new row. */
   lostNewRows: boolean;
-  /** Whether a write was not sent, because a call of it had timed out. */
+  /** Whether a write was not sent, because one of its calls had timed out. */
   unsent: boolean;
   /** Whether a write failed. */
   failed: boolean;
-  /** Rows that were written, by this batch or by the call that it lost to, as `rowKey`s. */
+  /** Rows that were written, by this batch or by the call that the batch lost to, as `rowKey`s. */
   written: string[];
 }
 
@@ -39,7 +39,7 @@ export async function attempt(
     }),
     states,
   );
-  // They may time out while the write waits for a connection, too.
+  // Calls may also time out while the write waits for a connection.
   const isWanted = ({ decisions }: WriteGroup) => !decisions.some((index) => jobs[index]!.expired);
   const outcomes = groups.length > 0 ? await statements.write(groups, isWanted) : undefined;
 
@@ -53,9 +53,9 @@ export async function attempt(
     written: [],
   };
   for (const group of groups) note(made, group, outcomes?.get(group), access);
-  // A decision without a guard must have seen its rows at one instant. That is so for rows that
-  // were read in one snapshot, and for rows that are all locked. A row that does not exist is not
-  // locked.
+  // A decision without a guard must have seen its rows at one instant. Rows that were read in one
+  // snapshot, and rows that are all locked, are seen so. A row that does not exist is not locked, so
+  // its decision is made again.
   if (isLocking && !access.serializable) undecideUnlocked(relied, states, made.undecided);
   return made;
 }

@@ -1,6 +1,6 @@
 /**
- * The ways on which calls are decided in this process. Calls that only read go together, whatever
- * their rows. Others write with guards, and lock their rows first if a guard has failed.
+ * The ways on which calls are decided in this process. Calls that only read go together, whatever their
+ * rows. Other calls write with guards, and lock their rows first if a guard has failed.
  */
 import type { RowAccess, RowStatements } from "../../row-access.js";
 import { GeneralBatch, type Job, type Outcome, type Way, type WayName } from "../batch.js";
@@ -9,8 +9,8 @@ import { attempt, type Attempt } from "./attempt.js";
 import { outcomeOfError } from "./outcome-of-error.js";
 
 /**
- * The most characters of names and keys in one batch of calls that only read. In UTF-8 they are less
- * than 1 MB, which fits into one packet of MySQL and MariaDB by default.
+ * The most characters of names and keys in one batch of calls that only read. In UTF-8, so many
+ * characters are less than 1 MB, which fits into one packet of MySQL and MariaDB by default.
  */
 const MAX_READ_TEXT = 300_000;
 
@@ -76,9 +76,9 @@ abstract class GeneralWay implements Way {
 }
 
 /**
- * After a conflict of a guarded write, lock the rows if possible: the next guard would fail too. A
- * row that another call has inserted was only missing, and the plain path may find it now. Measured
- * and rejected: to lock such rows, which are many after a burst of calls on new keys, one by one.
+ * After a conflict of a guarded write, lock the rows if possible: the next guard would fail too. A row
+ * that another call has inserted was only missing, and the plain path may find the row now. Measured
+ * and rejected: locking such rows, which are many after a burst of calls on new keys, one by one.
  */
 function wayAfterLoss({ locked }: RowAccess, lostNewRows = false): WayName {
   if (lostNewRows) return "take";
@@ -107,7 +107,7 @@ export class GuardedWay extends GeneralWay {
   override readonly name = "decide";
 
   /**
-   * Mixed calls on one row share a batch. Otherwise each change of the way would be a batch of its own
+   * Mixed calls on one row share a batch. Otherwise each change of the way would begin another batch
    * (two calls per batch, where 16 callers take, refund and call `limitAll` on one row).
    */
   protected override admits(batch: GeneralBatch, job: Job, way: Way, maxRows: number): boolean {
@@ -120,13 +120,16 @@ export class GuardedWay extends GeneralWay {
   }
 }
 
-/** The same in a transaction that locks the rows first, or in a Serializable one. */
+/**
+ * A read and a guarded write in a transaction that locks the rows first, or in a Serializable
+ * transaction.
+ */
 export class LockedWay extends GeneralWay {
   override readonly name = "lock";
 
   /**
-   * Calls with locks share a batch only if they share rows: they would have to wait for each other.
-   * Other rows are not locked longer than needed.
+   * Calls with locks share a batch only if they share rows: in two batches, such calls would have to
+   * wait for each other. Calls on other rows stay apart, so that no row is locked longer than needed.
    */
   protected override admits(batch: GeneralBatch, job: Job, way: Way, maxRows: number): boolean {
     if (way === this && batch.ids.length < maxRows) {

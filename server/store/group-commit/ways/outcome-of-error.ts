@@ -4,7 +4,7 @@ import type { Batch, Outcome, WayName } from "../batch.js";
 /**
  * The outcome of a batch whose statement failed as a whole, or was not sent.
  *
- * @param nextWay the way after a conflict.
+ * @param nextWay the way on which the calls are decided again after a conflict.
  */
 export function outcomeOfError(
   { jobs, way }: Batch,

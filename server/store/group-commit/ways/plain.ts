@@ -1,6 +1,6 @@
 /**
- * The plain path: one statement takes the tokens of many calls on many rows. It decides while it
- * holds the lock of each row, so it needs no guard and no retry.
+ * The plain path: one statement takes the tokens of many calls on many rows. The statement decides
+ * while it holds the lock of each row, so it needs no guard and no retry.
  *
  * The calls of one row form a line that is taken whole or not at all. A line that was not taken
  * goes the general way: each of its calls runs its own `decide`, and some of them may still be
@@ -22,7 +22,7 @@ import { outcomeOfError } from "./outcome-of-error.js";
 class Line {
   readonly jobs: Job[] = [];
   readonly takes: PlainTake<unknown>[] = [];
-  /** The sum of their counts. */
+  /** The sum of the counts of `takes`. */
   total = 0;
 
   /** @param terms of all calls. Their config has the `start` of this row. */
@@ -41,7 +41,7 @@ class Line {
 
 export class PlainBatch extends Batch {
   readonly lines: Line[] = [];
-  /** By `rowKey`, if there are several. */
+  /** The lines by `rowKey`, if there are several. */
   #byId: Map<string, Line> | undefined;
 
   /**
@@ -64,7 +64,7 @@ export class PlainBatch extends Batch {
     return this.#byId.get(id);
   }
 
-  /** The line for a call that begins one. */
+  /** Begins the line of a row. */
   addLine(row: RowId, id: string, terms: TakeTerms): Line {
     const line = new Line(row, id, terms);
     this.lines.push(line);
@@ -96,9 +96,9 @@ export class PlainWay implements Way {
   }
 
   /**
-   * Not for a call with other terms than those of its row, or of the batch if the statement does not
-   * mix them. Nor for one that would make the line larger than a full bucket, because the whole line
-   * would then be denied.
+   * Refuses a call whose terms differ from those of its row, or from those of the batch if the
+   * statement does not mix terms. Also refuses a call that would make the line larger than a full
+   * bucket, because the whole line would then be denied.
    */
   join(batch: PlainBatch, job: Job, way: Way, maxRows: number): boolean {
     if (way !== this) return false;
@@ -115,7 +115,10 @@ export class PlainWay implements Way {
     return true;
   }
 
-  /** Whether a call has the terms of its row, and of the batch if the statement does not mix them. */
+  /**
+   * Whether a call has the terms of its row, and those of the batch if the statement does not mix
+   * terms.
+   */
   sharesTerms(batch: PlainBatch, { decision: { plain, rows } }: Job): boolean {
     return this.#fits(batch, plain!, batch.lineOf(rowKey(rows[0]!)));
   }

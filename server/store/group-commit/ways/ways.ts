@@ -1,7 +1,7 @@
 /**
  * Which way a call goes. A plain take goes the plain way, unless its row is known to have no tokens: a
- * denial then costs one read. What is not plain is decided here. A call that was not decided goes on
- * the way that its last batch has said.
+ * denial then costs one read. A call that is not plain is decided in this process. A call that has to
+ * be decided again goes the way that its last batch has named.
  */
 import type { RowAccess } from "../../row-access.js";
 import { rowKey } from "../../store.js";
@@ -13,11 +13,11 @@ import { PlainWay, timeOf } from "./plain.js";
 
 /** The state of a call that has to be decided again. */
 interface Detour {
-  /** The plain way begins anew. */
+  /** The way to go next. The plain way stands for a choice from the beginning. */
   way: Way;
   /** The number of conflicts in a row. */
   conflicts: number;
-  /** Whether it could not lock its rows in time. */
+  /** Whether the call could not lock its rows in time. */
   isHeld: boolean;
 }
 
@@ -53,7 +53,10 @@ export class Ways {
     return until === Infinity || timeOf(plain.clock)! < until ? this.decide : this.take;
   }
 
-  /** The take of a call that is alone, if it is one and nothing is known that it has to heed. */
+  /**
+   * The take of a call that is alone; `undefined` if the call is no plain take, or if something known
+   * about the call or its row speaks for another way.
+   */
   alone(job: Job): LoneTake | undefined {
     const { access } = this;
     const { decision } = job;
@@ -85,7 +88,7 @@ export class Ways {
   /**
    * Remembers on which way the calls of a batch are decided again.
    *
-   * @returns the conflicts in a row that they have met; 0 if this was none.
+   * @returns the number of conflicts in a row that these calls have met; 0 if the batch met none.
    */
   finish({ jobs, way }: Batch, { again, nextWay, conflicts: lost }: Outcome): number {
     const conflicts = lost > 0 ? 1 + this.#mostConflicts(again) : 0;
