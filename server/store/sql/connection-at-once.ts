@@ -12,7 +12,7 @@ export interface ConnectionAtOnce extends StatementsAtOnce {
   inTurn(run: () => void): Promise<void> | undefined;
   /**
    * Runs two functions without an `await` in one transaction, which holds no lock for writing before
-   * `write`. They may run twice, and the last run counts.
+   * `write`. Both functions may run twice, and the last run counts.
    *
    * @throws a conflict if the connection is not free, or another process writes.
    */

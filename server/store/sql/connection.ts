@@ -8,13 +8,13 @@ import type { SqlConnection, SqlDriver } from "./driver.js";
  * The locks:
  * - `"none"`: reads do not lock. Writes leave out rows that are locked, as if they had changed.
  * - `"exclusive"`: keeps all other transactions out.
- * - `"holding"`: keeps them out, too, but lets those with `"passing"` pass.
- * - `"passing"`: the same as `"exclusive"`, but passes a transaction with `"holding"`.
+ * - `"holding"`: keeps all other transactions out, except those with `"passing"`.
+ * - `"passing"`: as `"exclusive"`, but does not wait for a transaction with `"holding"`.
  *
  * The patience:
  * - `"none"`: a locked row is a conflict at once.
  * - `"brief"`: the wait is bounded.
- * - `"hurried"`: the same, but shorter if the database can bound it so.
+ * - `"hurried"`: as `"brief"`, but with a shorter bound, if the database has one.
  * - `"unbounded"`: the wait has no bound of its own.
  */
 export type Locking =
@@ -25,17 +25,20 @@ export type Locking =
    * two waits can be a deadlock.
    */
   | { readonly lock: "exclusive"; readonly patience: "none" }
-  /** Those at READ COMMITTED, and those that queue. */
+  /** Transactions at READ COMMITTED, and transactions that queue for locks. */
   | { readonly lock: "exclusive"; readonly patience: "brief" }
-  /** Those whose end other calls wait for. */
+  /** Transactions at READ COMMITTED whose end other calls wait for. */
   | { readonly lock: "exclusive"; readonly patience: "hurried" }
-  /** Transactions of an owner who might not retry (`using`). */
+  /** Transactions that their owner might not retry (`using`). */
   | { readonly lock: "exclusive"; readonly patience: "unbounded" }
-  /** A transaction that waits for the turn of another one, and keeps the rows for it (`lock-turns.ts`). */
+  /**
+   * A second transaction, which waits for the rows in place of the first one, and keeps them for it
+   * (`lock-turns.ts`).
+   */
   | { readonly lock: "holding"; readonly patience: "unbounded" }
-  /** That other transaction, for its first read. */
+  /** The first transaction, for its first read. */
   | { readonly lock: "passing"; readonly patience: "unbounded" }
-  /** The same from then on. */
+  /** The first transaction, after its first read. */
   | { readonly lock: "passing"; readonly patience: "none" };
 
 /** Where a dialect's statements run. */

@@ -66,7 +66,7 @@ export function createSqlStore<TTransaction>(
   const parts: Parts<TTransaction> = { driver, single, dialect, table, isConflict, wrap };
   const transactions = new SqlTransactions(parts);
   const access = accessTo(parts, transactions, isSerializable);
-  // A file is never silent. What has no answer waits for a transaction of this process.
+  // A file is never silent: a call without an answer waits for a transaction of this process.
   if (!dialect.isFile || isRemote === true) access.probe = (sent) => probe(single, sent);
   const groupCommit =
     atOnce === undefined
@@ -101,7 +101,7 @@ export function createSqlStore<TTransaction>(
 
 type Parts<TTransaction> = SqlTransactionsOptions<TTransaction>;
 
-/** What is known, or left out, only after the access was made. */
+/** An access with the members that can be set after it was made. */
 type Access = Writable<RowAccess, "take" | "takeOne" | "mixesTerms" | "probe">;
 
 function accessTo<TTransaction>(
@@ -138,7 +138,7 @@ function takeBy({ take, takeOne, mixesTerms }: Statements, access: Access, singl
   access.takeOne =
     takeOne &&
     ((line, options) =>
-      // Nearly all lines are as they have to be.
+      // The period of nearly all lines is a number already.
       typeof line.terms.config.period === "number"
         ? takeOne(single, line as TakeLine<PeriodicConfig>, options)
         : takeOne(single, periodicLine(line, options.now), options));
@@ -153,7 +153,7 @@ function probe(single: SqlDriver, sent: () => void): Promise<unknown> {
   return single.query("SELECT 1", [], isWanted);
 }
 
-/** What looks through the whole table. */
+/** The methods that look through the whole table. */
 function browsing(
   {
     single,
@@ -165,7 +165,7 @@ function browsing(
   own: Connection,
   apply: RateLimitStore["apply"],
 ): Required<Pick<RateLimitStore, "list" | "earliest" | "names" | "prune">> {
-  /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
+  /** Retries a read: a read can meet a conflict, too, on SQLite and at Serializable. */
   async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
     try {
       return await retryConflicts(() => table.checked(read), { isConflict });
@@ -195,7 +195,7 @@ function browsing(
   };
 }
 
-/** The transactions that calls of the limiter are part of. */
+/** The methods by which calls of the limiter become part of transactions. */
 function joining<TTransaction>(
   { driver, dialect, table, isConflict, wrap }: Parts<TTransaction>,
   transactions: SqlTransactions<TTransaction>,
@@ -225,7 +225,8 @@ function whyLateOn<TTransaction>(
   isSilent: boolean,
 ): string {
   if (!isSilent) return single.isExhausted?.() ? LENT : "";
-  // Some clients do not tell. A file and statements over HTTP have no pool.
+  // Some clients do not tell whether all connections are lent. A file and statements over HTTP have no
+  // pool.
   const hasPool = !dialect.isFile && driver.transaction !== undefined;
   return hasPool && single.isExhausted === undefined ? MAYBE_LENT : "";
 }

@@ -1,7 +1,7 @@
 /**
- * Recognises the errors of databases by their codes. The code is the same whatever the driver, but
- * each driver has another place for it, and ORMs wrap the error of the driver. What the codes of a
- * database mean is in the `errors.ts` of its dialect.
+ * Recognises the errors of databases by their codes. A code is the same whatever the driver, but each
+ * driver keeps the code in another place, and ORMs wrap the error of the driver. The `errors.ts` of
+ * each dialect says what its codes mean.
  */
 
 export interface DatabaseErrors {
@@ -9,28 +9,28 @@ export interface DatabaseErrors {
   isConflict(error: unknown): boolean;
   /**
    * Whether a prepared statement was lost, does not fit its table any more, or cannot be prepared.
-   * Nothing was run. On PostgreSQL, a transaction is over then.
+   * Nothing was run. On PostgreSQL, such an error ends a transaction.
    */
   isUnprepared(error: unknown): boolean;
   /**
-   * Whether the server accepts no writes on this connection. It is a former primary or a standby, and
-   * a new connection may find the primary.
+   * Whether the server accepts no writes on this connection. The server is a former primary or a
+   * standby, and a new connection may find the primary.
    */
   isReadOnly(error: unknown): boolean;
   /**
-   * Whether the database works, and refuses the statement: a table that was renamed, a column that is
-   * missing, a right that was revoked. Such an error is no outage, because it stays until somebody
-   * mends the set-up, and a limit must not be open until then.
+   * Whether the database works, and refuses the statement: a table was renamed, a column is missing, or
+   * a right was revoked. Such an error is no outage: it stays until the set-up is mended, and a limit
+   * must not be open until then.
    *
-   * So each code of a database counts as one, unless it says that the server is away: it stops or
-   * starts, has lost the connection, has no memory or disk left, fails inside, or takes no writes
-   * because another server is the primary now. An error without such a code is that of a client
-   * without an answer.
+   * So each code of a database counts as an error of the set-up, unless the code says that the server
+   * is away. A server that is away stops or starts, has lost the connection, has no memory or disk
+   * left, fails inside, or takes no writes because another server is the primary now. An error without
+   * a code of the database comes from a client that has got no answer.
    */
   isSetUp(error: unknown): boolean;
   /**
    * Whether a statement was given up because it took too long, or because there are too many
-   * connections. Callers can bring that about.
+   * connections. Callers can cause such errors.
    */
   isTooBusy(error: unknown): boolean;
 }
@@ -75,7 +75,10 @@ const PRISMA_SET_UP: ReadonlySet<string> = new Set([
   "AuthenticationFailed",
 ]);
 
-/** @param isSetUp tells codes of the database. Those of Prisma are known. */
+/**
+ * @param isSetUp tells whether a code of the database is one of the set-up. The codes of Prisma are
+ * known here.
+ */
 export function hasSetUpCode(error: unknown, isSetUp: (code: string) => boolean): boolean {
   return someCode(error, (code) => PRISMA_SET_UP.has(code) || isSetUp(code));
 }
@@ -93,7 +96,7 @@ export function isPoolWait(error: unknown): boolean {
 /** `mariadb` and Prisma. */
 const POOL_WAITS: ReadonlySet<string> = new Set(["45028", "P2024"]);
 
-/** `pg` has no code for it. */
+/** The message of `pg`, which has no code for this error. */
 const POOL_WAIT = /^timeout exceeded when trying to connect$/;
 
 function messageOf(error: unknown): string {
@@ -116,7 +119,8 @@ export function someCode(error: unknown, holds: (code: string) => boolean, depth
   const { code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode, meta } = shape;
   const codes = [code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode];
   if (kind === "sqlite") codes.push(firstWord(shape.message));
-  // Prisma 6.7 to 6.14 has no other sign of it for a raw query through an adapter: its code is "N/A".
+  // Prisma 6.7 to 6.14 has no other sign of a conflict in a raw query through an adapter: the code is
+  // "N/A".
   if (meta?.message === "Transaction write conflict") codes.push("TransactionWriteConflict");
   return (
     [...codes, meta?.code].some((each) => isCode(each) && holds(String(each))) ||

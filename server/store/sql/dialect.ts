@@ -1,6 +1,6 @@
 /**
- * A dialect: what one kind of database can do, and its statements. Each has a folder of its own, and
- * a line in `dialects.ts`. Engines that share a dialect differ in what its `engines.ts` says.
+ * A dialect: what one kind of database can do, and its statements. Each dialect has a folder of its
+ * own, and a line in `dialects.ts`. Engines that share a dialect differ in what its `engines.ts` says.
  */
 import type { Row } from "../../../core/rows/row.js";
 import type { PeriodicConfig } from "../../../core/config.js";
@@ -20,7 +20,7 @@ import type { DatabaseClock } from "./table/database-clock.js";
 export interface Dialect {
   /** The mark around names. */
   readonly mark: '"' | "`";
-  /** Batches in flight at once, on different rows. */
+  /** The most batches in flight at once, on different rows. */
   readonly maxInFlight: number;
   /** Whether reads inside a transaction lock rows, and wait for rows that others have locked. */
   readonly hasRowLocks: boolean;
@@ -31,15 +31,16 @@ export interface Dialect {
   /** Whether the COMMIT of a transaction with a failed statement rolls back without an error. */
   readonly commitHidesFailure: boolean;
   /**
-   * Whether a conflict may have rolled a whole transaction back, so that its next statements would
-   * be committed one by one. Other databases reject them.
+   * Whether a conflict may have rolled a whole transaction back, so that its next statements would be
+   * committed one by one. Other databases reject such statements.
    */
   readonly conflictEndsTransaction: boolean;
   /** Whether `Statements.waitingOutdatesSnapshot` is true on any of its engines. */
   readonly mayOutdateSnapshots: boolean;
   /**
    * The text of a statement that bounds, for the rest of a transaction, how long each statement may
-   * wait for a lock. It takes no snapshot. Absent if the statements have bounds of their own.
+   * wait for a lock. The statement takes no snapshot. Absent if the statements have bounds of their
+   * own.
    */
   boundLockWaits?(ms: number): string;
   /** Makes a driver or a client close a connection to a server that accepts no writes. */
@@ -78,8 +79,8 @@ export interface Dialect {
 }
 
 /**
- * The statements on one table. A row was written if the statement returns it. If a row is missing,
- * it was not as expected, and was not written.
+ * The statements on one table. A row was written if the statement returns it. A row that is missing
+ * from the result was not as expected, and was not written.
  */
 export interface Statements {
   /**
@@ -87,7 +88,7 @@ export interface Statements {
    * Such an engine has the locks `"holding"` and `"passing"`.
    */
   readonly waitingOutdatesSnapshot: boolean;
-  /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */
+  /** The rows that exist, by `rowKey`. Inside a transaction, `read` locks the rows, if the engine can. */
   read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, Row>>;
   /** See `RowAccess.take`. Absent if the engine cannot take. */
   readonly take?:
@@ -108,8 +109,8 @@ export interface Statements {
   /** See `RowAccess.mixesTerms`. */
   readonly mixesTerms: boolean;
   /**
-   * Whether `update` also inserts rows that did not exist and still do not, and guards those that
-   * have to stay absent.
+   * Whether `update` also inserts rows that did not exist and still do not, and guards rows that have
+   * to stay absent.
    */
   readonly canUpsert: boolean;
   /**
@@ -155,18 +156,18 @@ export interface Statements {
 export interface OverrideStatements {
   /** Returns all rows. */
   readonly read: string;
-  /** Returns the row with an `id`, and the one of all keys: `id`. */
+  /** Returns the row with an `id`, and the row of all keys. Parameters: `id`. */
   readonly readOf: string;
-  /** Returns a number of rows, by name and key. */
+  /** Returns the first `limit` rows, by name and key. */
   readonly readFirst: (limit: number) => string;
-  /** The same, of those after an `id`: `name`, `name` and `key`. */
+  /** Returns the first `limit` rows after an `id`. Parameters: `name`, `name` and `key`. */
   readonly readAfter: (limit: number) => string;
   /**
-   * Returns the rows that were set at an instant or later, and in one snapshot with them a row without
-   * a name, whose `until` is the number of all rows.
+   * Returns the rows that were set at an instant or later, and a row without a name, whose `until` is
+   * the number of all rows. The rows and the number are of one snapshot.
    */
   readonly readChanges: string;
-  /** Inserts a row, or replaces it: `id`, `rule`, `until` and `setAt`. */
+  /** Inserts a row, or replaces it. Parameters: `id`, `rule`, `until` and `setAt`. */
   readonly write: string;
   /** Deletes the row with an `id`. */
   readonly remove: string;

@@ -3,7 +3,7 @@
  * so a driver knows nothing about limits.
  */
 
-/** The kinds of SQL that the package writes. MariaDB has that of MySQL. */
+/** The kinds of SQL that the package writes. MariaDB understands the SQL of MySQL. */
 export type DialectName = "postgresql" | "mysql" | "sqlite";
 
 /** A row of a result, keyed by column. */
@@ -18,9 +18,9 @@ export interface SqlConnection {
    * @param text with parameters in the syntax of the database: `$1` on PostgreSQL, `?` elsewhere.
    * @param params strings and numbers, on PostgreSQL also arrays of them, elsewhere also `null`.
    * Numbers are sent to the last bit: whole ones may be sent as integers, others as doubles.
-   * @param isWanted called by a driver that waits for a connection itself, once it has one. If it
-   * returns false, the driver sends nothing and rejects with an `UnsentError`: the calls of the
-   * statement have timed out meanwhile, and should not be charged.
+   * @param isWanted called by a driver that waits for a connection itself, once the driver has a
+   * connection. If `isWanted` returns false, the driver sends nothing and rejects with an
+   * `UnsentError`: the calls of the statement have timed out meanwhile, and should not be charged.
    */
   query(text: string, params: readonly unknown[], isWanted?: () => boolean): Promise<SqlRow[]>;
   /**
@@ -59,10 +59,10 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   /** The kind of SQL that the database understands. */
   readonly dialect: DialectName;
   /**
-   * The database: a text, or an object such as a binding, that is the same for every driver of it.
-   * The stores of one database share what they know of it then: that its table was checked, and its
-   * clock. A text counts only on Cloudflare Workers, where a store may live for one request. Leave it
-   * out, and each store finds that out for itself.
+   * The database: a text, or an object such as a binding, that is the same for every driver of this
+   * database. The stores of one database then share what they know of it: that its table was checked,
+   * and its clock. A text counts only on Cloudflare Workers, where a store may live for one request.
+   * Without `database`, each store learns these facts for itself.
    */
   readonly database?: string | object | undefined;
   /** The driver's own defaults, if they can be changed. */
@@ -72,8 +72,8 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
    * `run` rejects or the COMMIT fails. Rejects with the same error as `run`, or with that of the
    * BEGIN or the COMMIT. Statements of the driver itself are never part of the transaction.
    *
-   * Leave it out if the client has no interactive transactions, as over HTTP. Decisions are single
-   * statements then. On PostgreSQL that is enough for all of them.
+   * Leave `transaction` out if the client has no interactive transactions, as over HTTP. Decisions are
+   * single statements then. On PostgreSQL, single statements are enough for all decisions.
    */
   transaction?<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,
@@ -81,7 +81,7 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   ): Promise<TResult>;
   /**
    * Runs a few statements in one transaction, and resolves with the rows of each, in order. For a
-   * client that has this and no interactive transactions. Only SQLite uses it.
+   * client that has such batches, and no interactive transactions. Only SQLite uses `batch`.
    */
   batch?(statements: readonly SqlStatement[]): Promise<SqlRow[][]>;
   /** The connection of a transaction, also of one that the application has begun. */
@@ -92,9 +92,9 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
    */
   onPoolError?(listener: (error: unknown) => void): () => void;
   /**
-   * Whether statements wait for a connection because all connections that there may be are lent. It
-   * is asked only while the database seems to be silent. If it is, the store is busy and has not
-   * failed; see `RateLimitStoreError.isOutage`. Leave it out if the client does not tell.
+   * Whether statements wait for a connection because the pool has lent as many connections as it may
+   * open. Asked only while the database seems to be silent. If true, the store is busy and has not
+   * failed; see `RateLimitStoreError.isOutage`. Leave this method out if the client does not tell.
    */
   isExhausted?(): boolean;
   /** Whether an error is a conflict, in addition to the shapes that are known for every driver. */

@@ -1,15 +1,15 @@
 /**
- * `takeTokens` and `isFullAt` of `core` as SQL. The operations are in the same order as there, so that
- * the results are the same to the last bit. The differential test compares them.
+ * `takeTokens` and `isFullAt` of `core` as SQL. The operations are in the same order as in `core`, so
+ * that the results are the same to the last bit. The differential test compares them.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
 
 /**
- * The operands, as SQL that gives doubles. Each is called once for every place where it stands, in
- * the order of the text, because a `?` is a parameter of its own.
+ * The operands, as SQL that gives doubles. Each operand is called once for every place where it stands,
+ * in the order of the text, because each `?` is a parameter of its own.
  */
 export interface Operands {
-  /** The row's own. */
+  /** The numbers of the row. */
   used(): string;
   ts(): string;
   /** The terms. */
@@ -36,14 +36,14 @@ export interface AnyTakeOperands extends TakeOperands {
 /** Operands of pruning. */
 export interface FullOperands extends Operands {
   capacity(): string;
-  /** What is used of a bucket that was closed, when it opens. */
+  /** How much counts as used when a closed bucket opens. */
   opened(): string;
 }
 
 /** The kind of all rows of a statement, or `"either"` if each row has its own. */
 export type FormulaKind = PeriodicConfig["kind"] | "either";
 
-/** What databases call differently. */
+/** Functions that have other names in other databases. */
 interface Functions {
   greatest: string;
   zero: string;
@@ -53,24 +53,30 @@ interface Functions {
 
 /** What a take does with a row. */
 interface Take<TOperands> {
-  /** What is used after the take. What is above `own` is written as a debt, see `Formula.written`. */
+  /**
+   * How much is used after the take. A number above `own` is written as a debt, see `Formula.written`.
+   */
   after(kind: FormulaKind, operands: TOperands): string;
-  /** The condition on a row that exists. A full row has the tokens. */
+  /** The condition on a row that exists. A missing row needs none, because a full row has the tokens. */
   passes(kind: FormulaKind, operands: TOperands): string;
 }
 
 export interface Formula {
   /**
-   * Of a take that owes nothing. It refuses rows that are not of the config: a debt, what a larger
-   * config used, and a closed row.
+   * For a take that owes nothing. The take refuses a row with a debt, a row in which a larger config
+   * has used more than `most`, and a closed row.
    */
   readonly takeOwn: Take<TakeOperands>;
   /**
-   * Of any take. It refuses closed rows, also those that have opened, and rows in which a larger config
-   * has used more than this one has: `core` keeps that, see `core/rows/larger.ts`.
+   * For any take. The take refuses closed rows, also those that have opened since, and rows in which a
+   * larger config has used more than this config has. `core` keeps what was used there, see
+   * `core/rows/larger.ts`.
    */
   readonly takeAny: Take<AnyTakeOperands>;
-  /** The number that a row says, by what is used. `after` stands in it up to three times. */
+  /**
+   * The `used` to write, from how much is used after the take. `after` stands in the text up to three
+   * times.
+   */
   written(after: () => string, operands: Pick<AnyTakeOperands, "own" | "capacity">): string;
   /** The `ts` after a take. */
   ts(kind: FormulaKind, operands: Operands): string;
@@ -79,8 +85,8 @@ export interface Formula {
 }
 
 /**
- * Only closed rows, and rows of configs that SQL does not calculate with, say more. It is far from what
- * doubles do not hold.
+ * Only closed rows, and rows of configs that SQL does not calculate with, say more than this number. It
+ * is far below the largest double.
  */
 const CLOSED_FROM = "1e60";
 
@@ -94,7 +100,10 @@ export function createFormula({ greatest, zero, floor }: Functions): Formula {
   });
   const readByAny = ({ used, capacity }: AnyTakeOperands) =>
     `CASE WHEN ${used()} < ${zero} THEN ${capacity()} - ${used()} ELSE ${used()} END`;
-  /** What larger configs used is not cut here, and a debt comes on top of the capacity. */
+  /**
+   * How much is used, as `levelIn` of `core` reads it: a debt comes on top of the capacity, and what a
+   * larger config has used is not cut to the capacity.
+   */
   const level = ({ used, capacity, opened }: FullOperands) =>
     `CASE WHEN ${used()} > ${CLOSED_FROM} THEN ${opened()} ` +
     `WHEN ${used()} < ${zero} THEN ${capacity()} - ${used()} ELSE ${used()} END`;
@@ -128,7 +137,7 @@ export function createFormula({ greatest, zero, floor }: Functions): Formula {
   };
 }
 
-/** The same for rows of either kind. */
+/** The formula for rows of either kind. */
 function byKind(
   formula: (kind: PeriodicConfig["kind"], operands: Operands) => string,
 ): (kind: FormulaKind, operands: Operands) => string {

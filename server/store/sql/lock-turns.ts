@@ -1,8 +1,9 @@
 /**
  * Turns for the locks of rows, for databases in which the wait for a row outdates the snapshot of a
- * Serializable transaction. A second transaction waits instead. Its lock keeps `using` callers out,
- * and lets the first transaction pass, whose snapshot is taken only then. It is not in
- * `store/transactions`, because it is made of a dialect's reads, and that room knows no dialect.
+ * Serializable transaction. A second transaction waits in the place of the first one. The lock of the
+ * second transaction keeps `using` callers out, and lets the first transaction pass, whose snapshot is
+ * taken only then. This file is not in `store/transactions`, because it uses the reads of a dialect,
+ * and that folder knows no dialect.
  */
 import type { Row } from "../../../core/rows/row.js";
 import type { RowStatements } from "../row-access.js";
@@ -12,23 +13,24 @@ import { inside } from "./connection.js";
 import { boundLockWaits, type Dialect, type Statements } from "./dialect.js";
 import type { SqlConnection, SqlDriver } from "./driver.js";
 
-/** How long to wait for a row's turn, ms. */
+/** How long to wait for the turn at a row, ms. */
 const TURN_WAIT = 2000;
 /**
- * The same for several rows. Less than PostgreSQL's `deadlock_timeout`, so that the wait ends
- * before the database looks for a victim, which could be the application's.
+ * The same for several rows. Less than PostgreSQL's `deadlock_timeout`, so that the wait ends before
+ * the database looks for a victim, which could be a transaction of the application.
  */
 const TURNS_WAIT = 500;
 /**
- * For how long the second transaction keeps others out, ms and in round trips. Without a bound, the
- * first one could wait behind a transaction that waits for the second one, until a time-out ends the
- * circle. No database sees it, because it closes in this process.
+ * For how long the second transaction keeps other transactions out, ms and in round trips. Without a
+ * bound, the first transaction could wait behind a third one that waits for the second one, until a
+ * time-out ends the circle. No database sees the circle, because it closes in this process.
  */
 const HOLD_FOR = 50;
 const HOLD_FOR_TRIPS = 3;
 
 /**
- * Locks rows when it is their turn. Resolves with their states, which the first transaction has read.
+ * Locks rows for the first transaction, when its turn has come. Resolves with their states, which the
+ * first transaction has read.
  *
  * @param first the connection of the transaction that gets the locks.
  * @param single begins the second transaction.
@@ -51,7 +53,8 @@ export function lockInTurn(
           inside(first, { lock: "passing", patience: "unbounded" }),
           rows,
         );
-        // Nothing waits for the end of the second transaction, because the rows are locked then.
+        // Nothing waits for the end of the second transaction, because the first transaction has locked
+        // the rows by then.
         entered.then(resolve, reject);
         await endOf(entered, HOLD_FOR + HOLD_FOR_TRIPS * trip);
       },
@@ -61,7 +64,7 @@ export function lockInTurn(
   });
 }
 
-/** The first read gets these states. It saves a round trip while the rows are locked. */
+/** Answers the first read with these states, which saves a round trip while the rows are locked. */
 export function startingWith(
   locked: Map<string, Row>,
   rows: readonly RowId[],

@@ -23,12 +23,12 @@ export interface SqlOverrideTableOptions {
   /** The table of the limits. */
   limits: TableName;
   /**
-   * Learns the time of the database from the check of the table. The end of an override goes by it,
-   * and calls that overrides answer make no trip that could tell.
+   * Learns the time of the database from the check of the table. The end of an override goes by this
+   * clock, and calls that overrides answer make no trip that could read it.
    */
   clock: DatabaseClock;
   isConflict(error: unknown): boolean;
-  /** Joins a transaction of the caller. Absent where there are none. */
+  /** Joins a transaction of the caller. Absent where there are no transactions. */
   within?(tx: unknown): SqlConnection;
   /** Creates the table, where a store does that itself. */
   prepare?(): void;
@@ -169,7 +169,7 @@ export class SqlOverrideTable implements OverrideTable {
 
   async #prepare(): Promise<void> {
     const { dialect, connection, clock, prepare } = this.options;
-    // After a suspension, the clock is behind, and calls that overrides answer do not tell.
+    // After a suspension, the clock is behind, and calls that overrides answer do not read it again.
     if (this.#isReady && !clock.isInDoubt()) return;
     prepare?.();
     const version = await checkTable(dialect, connection, this.#table, clock, OVERRIDES);

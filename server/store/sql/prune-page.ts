@@ -35,7 +35,7 @@ export interface Pruning {
   /** A name as the table has it. @default as it is */
   stored?(name: string): string;
   /**
-   * Holds for the rows of a name after a key, and perhaps for those of later names.
+   * Holds for the rows of a name after a key, and perhaps for rows of later names.
    * @default for the rows of the name alone
    */
   isBeyond?(made: Params, name: string, after: string | undefined): string;

@@ -1,8 +1,8 @@
 /**
- * Deletes full rows by arithmetic inside SQL, a page of keys at a time. Each page is a short
- * statement, or on MySQL a short transaction. It skips rows that are locked, so it never waits, and
- * cannot be part of a deadlock. The test for fullness is also the guard: the database evaluates it
- * on the version of the row that it deletes.
+ * Deletes full rows by arithmetic inside SQL, a page of keys at a time. Each page is a short statement,
+ * or on MySQL a short transaction. The statement skips rows that are locked, so it never waits, and
+ * cannot be part of a deadlock. The test for fullness is also the guard: the database evaluates it on
+ * the version of the row that it deletes.
  *
  * Measured and rejected: one DELETE per limit (it holds its locks until the last row).
  */
@@ -30,8 +30,8 @@ interface KeyRange {
 const PAGE = 1000;
 
 /**
- * No row of a config in range has numbers above this, and no closed one. A database raises an error if
- * arithmetic leaves the range of doubles, so rows with such numbers are kept.
+ * Rows with numbers above this are kept: a database raises an error if arithmetic leaves the range of
+ * doubles. No closed row, and no row of a config in range, has such numbers.
  */
 const LARGEST = "1e61";
 
@@ -66,7 +66,7 @@ export async function* pruneSql(
       const made = pruning.params();
       const text = lastKeyText(table, conditions, made, { name, after, last: undefined });
       const [row] = await retryConflicts(() => connection.query(text, made.values), { isConflict });
-      // Without it, or with a row of a later name, this is the last page.
+      // If there is no such row, or if the row has a later name, this is the last page.
       const last = row?.["name"] === name ? (row["key"] as string) : undefined;
       const page: Page = {
         isIn: (params) => conditions.isInRange(params, { name, after, last }),

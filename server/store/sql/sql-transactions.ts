@@ -1,6 +1,6 @@
 /**
- * The connections and transactions of a SQL store: its own, in which it writes several rows, and those
- * of the application, which calls of the limiter join.
+ * The connections and transactions of a SQL store. In transactions of its own, the store writes several
+ * rows. Calls of the limiter join transactions of the application.
  */
 import type { RowAccess, RowStatements } from "../row-access.js";
 import type { JoinedStore, RowId } from "../store.js";
@@ -69,12 +69,12 @@ export class SqlTransactions<TTransaction> {
     return this.#transact("ReadCommitted", locking, (tx) => run(this.#statements(tx)));
   }
 
-  /** The same at Serializable. */
+  /** Runs `run` as `locked` does, but at Serializable. */
   serializable<TResult>(run: (statements: RowStatements) => Promise<TResult>): Promise<TResult> {
     return this.#transact("Serializable", AT_ONCE, (tx) => run(this.#statements(tx)));
   }
 
-  /** Begins a transaction of the application's. */
+  /** Begins a transaction of the application. */
   begin<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,
     options: Omit<DriverTransactionOptions, "isolationLevel">,
@@ -100,7 +100,8 @@ export class SqlTransactions<TTransaction> {
   async #joinInTurn(tx: TTransaction, rows: readonly RowId[]): Promise<TransactionStore> {
     const { driver, single, dialect, table } = this.options;
     const { statements } = table;
-    // Known only now. The transaction waits for its rows then.
+    // Only now it is known that the engine needs no turns. The transaction then waits for its rows
+    // itself.
     if (!statements.waitingOutdatesSnapshot) return this.#join(tx, BRIEFLY);
     const states = await lockInTurn({ dialect, statements }, driver.within(tx), single, rows);
     return this.#join(tx, PASSING, (joined) => startingWith(states, rows, joined));
@@ -120,7 +121,7 @@ export class SqlTransactions<TTransaction> {
     return createTransactionStore(joined, { isConflict, wrap }, { list, earliest }, gate);
   }
 
-  /** The statements of a transaction. Each of them begins with a read. */
+  /** The statements of a transaction. Its first statement is a read, which checks the table if needed. */
   #statements(connection: Connection): RowStatements {
     return {
       read: (rows) => this.options.table.read(connection, rows),
@@ -152,13 +153,14 @@ export class SqlTransactions<TTransaction> {
 
   /**
    * After a transaction on a standby, clients give its connection back to their pool. A statement that
-   * fails on it as read-only makes the driver or the client close it.
+   * fails as read-only on that connection makes the driver or the client close the connection.
    */
   #leaveReadOnly(error: unknown): void {
     const { driver, single, dialect, table } = this.options;
     const { readOnlyProbe: probe } = dialect;
     if (probe === undefined || !probe.isDue(error)) return;
-    // The pool lends the connection that came back last. A driver that closes it goes first.
+    // The pool lends the connection that came back last. `single` goes first, because its driver may
+    // close such a connection itself.
     for (const each of new Set<SqlConnection>([single, driver])) {
       each.query(probe.text(table.name), []).catch(() => {});
     }

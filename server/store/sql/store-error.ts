@@ -1,7 +1,8 @@
 /**
- * The error that callers receive when the database fails. Its message is written to logs, so it never
- * has a parameter of the statement: keys can be e-mail addresses. Drivers and ORMs do not care, so
- * the message is that of the database itself, without the values that it quotes.
+ * The error that callers receive when the database fails. Its message is written to logs, so the
+ * message never has a parameter of the statement: keys can be e-mail addresses. Drivers and ORMs do put
+ * parameters into their messages. So the message is that of the database itself, without the values
+ * that the database quotes.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { isPoolWait, isUnanswered } from "./database-errors.js";
@@ -11,7 +12,7 @@ import { EngineError } from "./table/check-engine.js";
 import { missingTableHint } from "./table/check-table.js";
 import { TableError } from "./table/table-error.js";
 
-/** Messages of this kind mean that the table has to be checked again. */
+/** Whether a table or a column is missing, so that the table has to be checked again. */
 export function isMissingTable({ message }: Error): boolean {
   return MISSING.test(message);
 }
@@ -51,7 +52,7 @@ const POOLER_HINT =
   " (a pooler in transaction mode mixes up prepared statements; give the store `prepare: false`, " +
   "or use PgBouncer 1.21 or later)";
 
-/** `pg` has the same error for a connection that does not come about. */
+/** `pg` has the same error for a connection that cannot be opened in time. */
 const LENT_HINT =
   " (if the database can be reached, the application holds all connections of its pool: hold them " +
   "for a shorter time, or let the pool have more)";
@@ -62,7 +63,7 @@ interface MessageShape {
   /** The adapters of Prisma. */
   originalMessage?: unknown;
   message?: unknown;
-  /** What an error without a message has, such as ECONNREFUSED of several addresses. */
+  /** Stands in for the message of an error that has none, such as ECONNREFUSED of several addresses. */
   code?: unknown;
   cause?: unknown;
 }

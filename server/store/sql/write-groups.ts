@@ -68,7 +68,7 @@ export async function writeGroups(
 
 /**
  * A connection that sends nothing for calls that have timed out. Each step is one statement or one
- * transaction, so what is not sent is not written at all.
+ * transaction, so a step that is not sent writes nothing at all.
  */
 function sendingWhile(isWanted: () => boolean, connection: Connection): Connection {
   const { transaction, batch } = connection;

@@ -39,7 +39,10 @@ export const CATALOG: Catalog = {
   },
 };
 
-/** The columns of the primary key of a table `c`, in order. Parts of columns show their length. */
+/**
+ * The columns of the primary key of a table `c`, in order. A part of a column shows the length of the
+ * part.
+ */
 const PRIMARY_KEY =
   "SELECT GROUP_CONCAT(CONCAT(s.COLUMN_NAME, COALESCE(s.SUB_PART, '')) ORDER BY s.SEQ_IN_INDEX) " +
   "FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA " +

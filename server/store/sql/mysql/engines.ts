@@ -33,7 +33,7 @@ export const ENGINES: readonly Engine[] = [
 ];
 
 export interface MysqlEngine {
-  /** Whether a statement can return the rows that it has written, so that it can take. */
+  /** Whether a statement can return the rows that it has written, so that the engine has a plain take. */
   readonly returnsWritten: boolean;
   /** Whether a statement can bound its own waits for locks. MySQL can only bound a session's. */
   readonly boundsStatements: boolean;

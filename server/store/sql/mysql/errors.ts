@@ -45,7 +45,7 @@ const TOO_BUSY: ReadonlySet<string> = new Set(["1317", "1969", "3024", "1040", "
 
 const OUT_OF_RANGE: ReadonlySet<string> = new Set(["22003", "1690", "ER_DATA_OUT_OF_RANGE"]);
 
-/** Of `mysql2` where it keeps the name alone. */
+/** Names of errors, for where `mysql2` keeps the name alone. */
 const NAMED: ReadonlySet<string> = new Set(["ER_NO_SUCH_TABLE", "ER_BAD_FIELD_ERROR"]);
 
 const AWAY: ReadonlySet<number> = new Set([
@@ -85,7 +85,10 @@ export function isReadOnly(error: unknown): boolean {
   return hasCode(error, READ_ONLY);
 }
 
-/** By the numbers of the server. 2000 to 2999 are of its client library, and 45000 on of `mariadb`. */
+/**
+ * By the numbers of the server. Numbers from 2000 to 2999 are of its client library, and from 45000 on
+ * of `mariadb`.
+ */
 export function isSetUp(error: unknown): boolean {
   const isOwn = (code: string) =>
     NAMED.has(code) || (/^(1\d|[34]\d)\d\d$/.test(code) && !AWAY.has(Number(code)));

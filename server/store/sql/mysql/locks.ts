@@ -18,7 +18,7 @@ const BEGIN_BRIEFLY =
 const END_BRIEFLY = "SET innodb_lock_wait_timeout = @rate_limit_lock_wait";
 
 /**
- * Bounds the waits of a statement for locks. It does not inside a transaction whose owner might not
+ * Bounds the waits of a statement for locks, except inside a transaction that its owner might not
  * retry.
  *
  * @param run sends the statement, with `prefix` before its text.
@@ -38,7 +38,7 @@ export async function waitingBriefly<TResult>(
     try {
       return await run(tx, "");
     } finally {
-      // It fails only if the connection is lost, and then its session is, too.
+      // This statement fails only if the connection is lost, and then its session is lost, too.
       await tx.execute(END_BRIEFLY, []).catch(() => {});
     }
   };

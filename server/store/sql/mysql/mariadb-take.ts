@@ -25,7 +25,7 @@ import {
 
 /** A take's numbers, by name. */
 type Numbers = TermNumbers & Record<"total" | "now" | "isWindow", number>;
-/** Those of takes that owe nothing. */
+/** The numbers of takes that owe nothing. */
 const OWN = ["total", "rate", "period", "most", "now", "isWindow"] as const;
 const ANY = [...OWN, "capacity", "own", "least"] as const;
 const listOf = (names: readonly (keyof Numbers)[]) =>
@@ -47,23 +47,23 @@ const OPERANDS: AnyTakeOperands = {
 };
 
 /**
- * How long takes of many rows skip locked rows after one of them has waited in vain, ms. A row that
- * is held for long would delay the others each time.
+ * How long takes of many rows skip locked rows after a take has waited in vain, ms. Otherwise a row
+ * that is held for long would delay the other rows each time.
  */
 const SKIP_FOR = 5000;
 
 interface Form {
   /** Whether the statement returns the database's clock, too. */
   withClock: boolean;
-  /** Whether it leaves out rows that are locked, or waits for them briefly. */
+  /** Whether the statement leaves out rows that are locked. Otherwise it waits for such rows briefly. */
   skips: boolean;
-  /** Whether its takes owe nothing. */
+  /** Whether the takes of the statement owe nothing. */
   owesNothing: boolean;
 }
 
 /**
- * It takes only from rows that exist: an insert into a gap that two statements have locked is a
- * deadlock.
+ * The text of a take. It takes only from rows that exist: an insert into a gap that two statements have
+ * locked is a deadlock.
  */
 function takeText(
   table: string,
@@ -151,8 +151,8 @@ export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<St
       learn?.(rows);
       return statesOf(shownRows(rows));
     } catch (error) {
-      // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
-      // too.
+      // The limiter never writes a row that causes this error. Leave the lines to `decide`, or the
+      // neighbours of the row would fail, too.
       if (isOutOfRange(error)) return new Map();
       if (isLockTimeout(error)) skipUntil = performance.now() + SKIP_FOR;
       throw error;

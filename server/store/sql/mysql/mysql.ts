@@ -21,7 +21,8 @@ export const mysql: Dialect = {
   hasLevels: true,
   isFile: false,
   commitHidesFailure: false,
-  // A deadlock does, and a lock wait time-out if `innodb_rollback_on_timeout` is on.
+  // A deadlock ends a transaction, and so does a lock wait time-out if `innodb_rollback_on_timeout` is
+  // on.
   conflictEndsTransaction: true,
   mayOutdateSnapshots: false,
   errors,

@@ -34,8 +34,8 @@ export type ReadRows = (
 ) => Promise<Map<string, Row>>;
 
 /**
- * STRAIGHT_JOIN makes the list the outer table. LEFT JOIN does, too. With the clock, a row that does
- * not exist is a row of nulls.
+ * STRAIGHT_JOIN and LEFT JOIN both make the list the outer table. When the clock is read, a row that
+ * does not exist comes as a row of nulls.
  *
  * @param table quoted.
  */
@@ -73,13 +73,13 @@ export function mysqlRead(
 }
 
 /**
- * Locks those rows that exist, inside a transaction of the application. At REPEATABLE READ, the
- * lock of a row that does not exist would be one on a gap, which keeps out all new rows there: a
- * deadlock of every two transactions on new rows.
+ * Locks those rows that exist, inside a transaction of the application. At REPEATABLE READ, the lock of
+ * a row that does not exist would be a lock on a gap, which keeps all new rows out of the gap: every
+ * two transactions on new rows would be a deadlock.
  *
- * Rows that were seen lately are locked at once. Otherwise two transactions at Serializable, where
- * the inner SELECT locks too, would be a deadlock (17 of 20 on one row). A snapshot may also hide
- * a row that exists, and then only its lock shows it.
+ * If all rows were seen lately, they are locked at once, without the inner SELECT. At Serializable, the
+ * inner SELECT locks, too, and two transactions would be a deadlock (17 of 20 on one row). A snapshot
+ * may also hide a row that exists, and then only its lock shows it.
  *
  * @param table quoted.
  */
@@ -127,7 +127,8 @@ export function mysqlLookUps(table: string): Pick<Statements, "list" | "earliest
     },
 
     async list(connection, name, after, count, prefix) {
-      // A comparison of two pairs would read all rows of the name.
+      // The key and the shard are compared apart: a comparison of two pairs would read all rows of the
+      // name.
       const behind = after === undefined ? "" : "AND `key` >= ? AND (`key` > ? OR `shard` > ?)";
       const key = after && storedText(after.key);
       const begins = prefix === undefined ? "" : "AND `key` BETWEEN ? AND ?";

@@ -1,20 +1,21 @@
 /**
  * The settings of a session of MySQL or MariaDB under which limits would not count, or keys would be
- * mixed up. The check of the table asks for them in its own statement. It asks one session of a pool,
- * so it sees what all of them have: from the server, `init_connect` or the client's options.
+ * mixed up. The check of the table asks for them in its own statement. The check asks one session of a
+ * pool, so it sees the settings that all sessions have: from the server, `init_connect` or the client's
+ * options.
  */
 import type { SqlRow } from "../driver.js";
 import { TableError } from "../table/table-error.js";
 
-/** A text that a client must not send as two characters. */
+/** A text of one character, which a client must not send as two characters. */
 export const BACKSLASH = "\\";
 
 interface Setting {
-  /** In SQL, where `?` is `BACKSLASH`. It is 1 or 0. */
+  /** The condition in SQL, where `?` is `BACKSLASH`. Its value is 1 or 0. */
   isWrong: string;
   what: string;
   why: string;
-  /** Whether a transaction that the application owns is right in spite of it. */
+  /** Whether a transaction that the application owns works in spite of the setting. */
   onlyAlone?: boolean;
 }
 

@@ -21,16 +21,16 @@ export function shownText(stored: string): string {
 
 /**
  * The bounds of the texts that begin with `prefix`, which does not end in a space. The collation pads
- * with spaces, so what has a lower character behind the prefix comes before the prefix itself. LIKE
- * leaves such texts out where it uses an index.
+ * with spaces, so a text whose next character after the prefix is lower than a space comes before the
+ * prefix itself. LIKE leaves such texts out where LIKE uses an index.
  */
 export function boundsOf(prefix: string): [first: string, last: string] {
   return [`${prefix}\u0001`, prefix + "\u{10FFFF}".repeat(192)];
 }
 
 /**
- * The type of a text in a list. Without the character set it would be that of the database, and
- * other characters would become "?".
+ * The type of a text in a list. Without its character set, the text would have that of the database,
+ * and other characters would become "?".
  */
 export const TEXT = "VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 
@@ -69,7 +69,7 @@ export const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard`
 
 /**
  * A table `t` whose rows are found by the primary key, which has to be forced wherever rows may be
- * locked: of a small table the planner reads all rows, and InnoDB locks what is read.
+ * locked: in a small table, the planner would read all rows, and InnoDB locks every row that is read.
  */
 export const byPrimary = (table: string): string => `${table} AS t FORCE INDEX (PRIMARY)`;
 

@@ -1,7 +1,7 @@
 /**
- * The guarded writes on MySQL and MariaDB. Neither returns which of many rows an UPDATE has found, so
- * many rows are written in a transaction that locks, compares and writes. It runs at READ COMMITTED,
- * where InnoDB locks rows and not the gaps between them.
+ * The guarded writes on MySQL and MariaDB. Neither database returns which of many rows an UPDATE has
+ * found, so many rows are written in a transaction that locks, compares and writes. The transaction
+ * runs at READ COMMITTED, where InnoDB locks rows and not the gaps between them.
  */
 import type { Write, WriteGroup } from "../../plan-writes.js";
 import { WriteConflictError } from "../../retry-conflicts.js";
@@ -50,7 +50,7 @@ export function mysqlWrites(
         for (const { row } of writes) seen.note(row, true);
         return new Set();
       }
-      // Rows that are inserted alone need not share the fate of those that exist.
+      // Insert the missing rows without the others: they need not fail because other rows exist.
       const rows = writes.map(({ row }) => row);
       const existing = await readRows(connection, rows, "");
       const missing = writes.filter(({ row }) => !existing.has(rowKey(row)));
@@ -71,7 +71,7 @@ export function mysqlWrites(
         }
         return removed;
       };
-      // One commit for all of them: each one has to reach the disk (100 rows in 2 s under load).
+      // One commit for all deletions: each commit has to reach the disk (100 rows in 2 s under load).
       return writes.length === 1 || connection.transaction === undefined
         ? run(connection)
         : connection.transaction(run);
@@ -80,8 +80,8 @@ export function mysqlWrites(
 }
 
 /**
- * One row, unless another transaction has locked it: its owner is about to change it, so the guard
- * would fail after the wait. LIMIT keeps the planner from joining the row to itself.
+ * One row, unless another transaction has locked it: the owner of the lock is about to change the row,
+ * so the guard would fail after the wait. LIMIT keeps the planner from joining the row to itself.
  */
 const freeRow = (table: string) =>
   `(SELECT ${ID} FROM ${table} WHERE \`name\` = ? AND \`key\` = ? AND \`shard\` = ? ` +
@@ -117,9 +117,10 @@ async function updateLocked(
 }
 
 /**
- * Inserts all rows, or none and returns false: what a duplicate would be updated to is an error,
- * which undoes the statement. A plain duplicate would leave a lock behind that two transactions
- * share, and then neither can write the row (10 of 20 transactions on a new row).
+ * Inserts all rows, or inserts none and returns false. At a duplicate, the UPDATE part of the statement
+ * raises an error, which undoes the statement. A plain duplicate would leave a lock behind that two
+ * transactions share, and then neither transaction could write the row (10 of 20 transactions on a new
+ * row).
  */
 async function insertAll(
   table: string,

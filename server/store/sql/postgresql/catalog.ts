@@ -46,8 +46,8 @@ export const CATALOG: Catalog = {
 };
 
 /**
- * The condition, on a table `k`, that it has a unique index on these columns, in any order. Views
- * and foreign tables show none of theirs.
+ * The condition that a table `k` has a unique index on exactly these columns, in any order. Views and
+ * foreign tables pass, because they show no indexes.
  */
 const hasKey = (key: readonly string[]) => `(k.relkind IN ('v', 'f') OR EXISTS (
   SELECT 1 FROM pg_index AS u WHERE u.indrelid = k.oid AND u.indisunique AND u.indisvalid
@@ -65,7 +65,7 @@ function checkEncoding(row: SqlRow | undefined): void {
   );
 }
 
-/** It is not known if no schema has such a table. */
+/** The `search_path`; empty if no schema has such a table, because no row tells it then. */
 function shownPath(row: SqlRow | undefined): string {
   return row === undefined ? "" : ` (${String(row["searched"])})`;
 }

@@ -26,7 +26,8 @@ export const ENGINES: readonly Engine[] = [
     from: [15, 0],
     lacks: "MATERIALIZED",
   },
-  // A PostgreSQL also names the machine that it was built for.
+  // The next two engines report a version and no more. A PostgreSQL also names the machine that it was
+  // built for.
   {
     name: "Google Spanner",
     pattern: /^PostgreSQL 14\.1$/,
@@ -42,11 +43,14 @@ export const ENGINES: readonly Engine[] = [
 
 export interface PostgresqlEngine {
   /**
-   * Whether it plans subqueries in every place, and writes to one table in several parts of a
-   * statement. Only PostgreSQL itself is known to.
+   * Whether the engine is PostgreSQL itself. No other engine is known to plan subqueries in every
+   * place, and to write to one table in several parts of a statement.
    */
   readonly isPostgresql: boolean;
-  /** Whether it can show the bits of a double. CockroachDB knows the functions and cannot run them. */
+  /**
+   * Whether the engine can show the bits of a double. CockroachDB knows the functions and cannot run
+   * them.
+   */
   readonly showsBits: boolean;
   /**
    * Whether a lock keeps some transactions out and lets others pass. On CockroachDB, FOR KEY SHARE is

@@ -15,8 +15,9 @@ const NOT_SUPPORTED: ReadonlySet<string> = new Set(["0A000"]);
 const DIVISION_BY_ZERO: ReadonlySet<string> = new Set(["22012"]);
 
 /**
- * A prepared statement that is not there, or is there already, as behind a pooler; and one whose plan
- * does not fit its table any more. The last code has other meanings, too.
+ * A prepared statement that is not there, or is there already, as behind a pooler; and a prepared
+ * statement whose plan does not fit its table any more. The code of the last case has other meanings,
+ * too.
  */
 const UNPREPARED: ReadonlySet<string> = new Set(["26000", "42P05", ...NOT_SUPPORTED]);
 
@@ -32,12 +33,15 @@ export function isReadOnly(error: unknown): boolean {
   return hasCode(error, READ_ONLY);
 }
 
-/** A standby refuses Serializable transactions with the code of all that is not supported. */
+/** A standby refuses Serializable transactions with the code for everything that is not supported. */
 export function isPerhapsReadOnly(error: unknown): boolean {
   return isReadOnly(error) || hasCode(error, NOT_SUPPORTED);
 }
 
-/** A SQLSTATE. Prisma's codes of raw queries have its form, and the database's own is within. */
+/**
+ * By SQLSTATE. Prisma's codes of raw queries have the form of a SQLSTATE, and are left out: the
+ * database's own code is inside such an error.
+ */
 export function isSetUp(error: unknown): boolean {
   const isOwn = (code: string) =>
     /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) && !/^(08|53|57|58|XX|P[1-9])/.test(code);

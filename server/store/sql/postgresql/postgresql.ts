@@ -1,7 +1,8 @@
 /**
- * PostgreSQL, in single statements at READ COMMITTED, whatever the number of rows. Neither a plain
- * take nor a guarded write can deadlock: the first queues on the lock of each row and holds no other,
- * and the second skips locked rows.
+ * PostgreSQL, in single statements at READ COMMITTED, whatever the number of rows. Neither a plain take
+ * nor a guarded write can deadlock. A plain take of one row queues on its lock and holds no other lock.
+ * A plain take of many rows locks them in the order of every process, and waits for a bounded time. A
+ * guarded write skips locked rows.
  */
 import type { Dialect } from "../dialect.js";
 import { quotedTable } from "../sql.js";

@@ -21,7 +21,10 @@ import {
   STATE,
 } from "./text.js";
 
-/** How long a transaction that uses only one row may wait for it, ms; see `LOCK_WAIT`. */
+/**
+ * How long a transaction may wait for one row, ms, and still less than `deadlock_timeout`; see
+ * `LOCK_WAIT`.
+ */
 const LONG_LOCK_WAIT = 900;
 /** The same for a transaction whose end other calls wait for, ms. */
 const SHORT_LOCK_WAIT = 50;
@@ -30,7 +33,7 @@ const LOCKS: Record<Locking["lock"], string> = {
   none: "",
   exclusive: "FOR UPDATE OF t",
   holding: "FOR KEY SHARE OF t",
-  // It is weaker, and enough for an update.
+  // This lock is weaker than FOR UPDATE, and enough for an update.
   passing: "FOR NO KEY UPDATE OF t",
 };
 
@@ -50,7 +53,7 @@ export function postgresqlRead(
   clock: DatabaseClock,
   engine: PostgresqlEngine,
 ): Statements["read"] {
-  // With the clock, a row that does not exist is a row of nulls.
+  // When the clock is read, a row that does not exist comes as a row of nulls.
   const readTextOf = (
     locking: Locking,
     withClock: boolean,
@@ -61,7 +64,7 @@ export function postgresqlRead(
       WHERE ${SAME_ROW} AND ${byKey(engine)} ${boundOf(locking)}
       LIMIT 1 ${lockOf(locking)}
     ) AS t ON true`;
-  // Without lists, it costs three quarters for the server and the process.
+  // A read without lists costs the server and the process three quarters of a read with lists.
   const oneTextOf = (locking: Locking) => `SELECT ${shownColumns(engine)} FROM ${table} AS t
     WHERE ${ONE_ROW} AND ${byKey(engine)} ${boundOf(locking)} LIMIT 1 ${lockOf(locking)}`;
   // Kept, because a driver looks up prepared statements by their text.
@@ -93,7 +96,7 @@ export function postgresqlRead(
   };
 }
 
-/** A pattern for LIKE, with "!" before what it would not take literally. */
+/** A pattern for LIKE, with "!" before each character that LIKE would not take literally. */
 const beginning = (prefix: string): string => prefix.replaceAll(/[!%_]/g, "!$&") + "%";
 
 /** @param table quoted. */
@@ -113,7 +116,7 @@ export function postgresqlLookUps(
 
     async list(connection, name, after, count, prefix) {
       if (prefix !== undefined) {
-        // It does not depend on the order of a collation. Under "C", the index finds the rows.
+        // LIKE does not depend on the order of a collation. Under "C", the index finds the rows.
         const behind = after === undefined ? "" : `AND ("key", "shard") > ($4, $5)`;
         const rows = await connection.query(
           `SELECT ${ID} FROM ${table} WHERE "name" = $1 AND "key" LIKE $2 ESCAPE '!' ${behind}

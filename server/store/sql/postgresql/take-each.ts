@@ -1,6 +1,6 @@
 /**
- * The plain take of many rows with terms of their own, on PostgreSQL. What follows `ON CONFLICT` sees
- * only the columns of the table, so each row looks its terms up by its name and key.
+ * The plain take of many rows with terms of their own, on PostgreSQL. The part after `ON CONFLICT` sees
+ * only the columns of the table, so each row looks its terms up by its name, key and shard.
  */
 import type { PeriodicConfig } from "../../../../core/config.js";
 import type { TakeLine } from "../../row-access.js";
@@ -8,7 +8,7 @@ import { distinctTerms, termNumbers } from "../../take-terms.js";
 import type { AnyTakeOperands } from "../formula.js";
 import { FORMULA, ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./text.js";
 
-/** Over a row `t` and its terms `c`. */
+/** The operands over a row `t` and its terms `c`. */
 const OPERANDS: AnyTakeOperands = {
   used: () => `t."used"`,
   ts: () => `t."ts"`,
@@ -24,8 +24,8 @@ const OPERANDS: AnyTakeOperands = {
 };
 
 /**
- * The terms of the row `excluded`. Without each OFFSET, the planner would put the look-up in the
- * place of every column that is read.
+ * The terms of the row `excluded`. Each OFFSET keeps the planner from putting the look-up in the place
+ * of every column that is read.
  */
 const TERMS = `(
   SELECT l.total, ($10::int[])[l.place] AS is_window, ($11::float8[])[l.place] AS rate,

@@ -1,6 +1,6 @@
 /**
- * The plain take on PostgreSQL. It queues on the lock of each row: `ON CONFLICT DO UPDATE` evaluates
- * its condition on the newest version of the row, with the lock held.
+ * The plain take on PostgreSQL. The statement queues on the lock of each row: `ON CONFLICT DO UPDATE`
+ * evaluates its condition on the newest version of the row, with the lock held.
  */
 import type { PeriodicConfig } from "../../../../core/config.js";
 import type { TakeLine } from "../../row-access.js";
@@ -28,17 +28,17 @@ import {
 /** What the text of a statement depends on. */
 interface Form {
   kind: PeriodicConfig["kind"];
-  /** Whether its takes owe nothing. */
+  /** Whether the takes of the statement owe nothing. */
   isOwn: boolean;
-  /** Whether it takes one line. The row to insert is then made of parameters. */
+  /** Whether the statement takes one line. The row to insert is then made of parameters. */
   isOne: boolean;
 }
 
 /**
- * The operands over a row `t`. Without casts, which would be a tenth of the time for planning.
+ * The operands over a row `t`. They have no casts, which would be a tenth of the time for planning.
  *
  * Where nothing is owed, the row to insert says the total as used, because a missing row has used
- * nothing. Of a token bucket, its `ts` is the time.
+ * nothing. For a token bucket, its `ts` is the time `now`.
  */
 function operandsOf({ kind, isOwn, isOne }: Form): AnyTakeOperands {
   const [used, ts] = isOne ? ["$4", "$5"] : [`excluded."used"`, `excluded."ts"`];
@@ -58,7 +58,7 @@ function operandsOf({ kind, isOwn, isOne }: Form): AnyTakeOperands {
   };
 }
 
-/** Of many lines, where the row to insert may be a debt. */
+/** The total of one of many lines, whose row to insert may be a debt. */
 const TOTAL = `CASE WHEN excluded."used" < 0 THEN $10 - excluded."used" ELSE excluded."used" END`;
 
 interface Takes {
@@ -70,8 +70,9 @@ interface Takes {
 
 interface TakeTexts {
   /**
-   * For one line. It is short, because without prepared statements it is planned at every call. It
-   * waits for the row without a bound. It cannot deadlock, because it holds no lock meanwhile.
+   * For one line. The text is short, because without prepared statements the database plans it at every
+   * call. The statement waits for the row without a bound. It cannot deadlock, because it holds no lock
+   * while it waits.
    */
   one: string;
   /** The same with a bound (some 10 µs). */
@@ -154,7 +155,7 @@ export function postgresqlTake(
       learn?.(found);
       return found.length === 0 ? undefined : shownState(found[0]!);
     } catch (error) {
-      // The limiter never writes such a row. Leave it to `decide`.
+      // The limiter never writes a row that causes this error. Leave the call to `decide`.
       if (isOutOfRange(error)) return undefined;
       throw error;
     }
@@ -173,7 +174,7 @@ export function postgresqlTake(
         learn?.(found);
         return statesOf(found, shownState);
       } catch (error) {
-        // As above, or its neighbours would fail, too.
+        // As in `takeOne`. Otherwise the neighbours of the row would fail, too.
         if (isOutOfRange(error)) return new Map();
         throw error;
       }

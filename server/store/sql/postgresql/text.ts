@@ -8,19 +8,20 @@ import { CLOCK_COLUMN } from "../table/database-clock.js";
 
 /**
  * How long a single statement may wait for one row, ms. Less than `deadlock_timeout`, so that the
- * statement gives way before PostgreSQL looks for a victim, which could be the application's.
+ * statement gives way before PostgreSQL looks for a victim, which could be a transaction of the
+ * application.
  */
 export const LOCK_WAIT = 100;
 /**
- * SQL that bounds the waits of the transaction in which it is evaluated; of the statement, if it
- * runs alone. Its value is a text that is not empty.
+ * SQL that bounds the waits of the transaction in which the SQL is evaluated, or of the statement if
+ * the statement runs alone. The value is a text that is not empty.
  */
 export const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 
 export const ID = `"name", "key", "shard"`;
 /** The columns of the table. They are named everywhere, because some clients refuse `*`. */
 export const STATE = `${ID}, "used", "ts"`;
-/** No double, because `extra_float_digits` can round one to a day. */
+/** A bigint and no double, because `extra_float_digits` can round a double to a day. */
 export const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "${CLOCK_COLUMN}"`;
 
 export const FORMULA = createFormula({
@@ -34,7 +35,7 @@ export const of = (table: string, columns: string) =>
   columns.replaceAll(/"\w+"/g, (column) => `${table}.${column}`);
 
 /**
- * Two doubles in a result, as the bits of both, in hexadecimal digits, because the digits of a double can be
+ * Two doubles in a result, as their bits in hexadecimal digits. The decimal digits of a double can be
  * rounded: `extra_float_digits` shortens them, and `pg` misreads most doubles if it has the option
  * `binary` (1,943 of 2,000).
  */
@@ -60,7 +61,9 @@ export function shownState({ state, used, ts }: SqlRow): Row {
 
 export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-/** What a list of arrays is unnested to, by the name of the column in SQL. */
+/**
+ * The types to which arrays are unnested, by the name of the column in SQL. Other columns are doubles.
+ */
 const TYPES: Record<string, string> = {
   '"name"': "text",
   '"key"': "text",
@@ -81,13 +84,17 @@ export function rowsFrom(columns: string): string {
 }
 
 /**
- * A condition that is always true, and that the planner takes to be dear. So it looks rows up by the
- * primary key even in a table of two rows. A prepared statement keeps its plan when the table grows,
- * until the next ANALYZE: reading all rows of 200,000 took 170 ms for 16 rows.
+ * A condition that is always true, and that the planner takes to be expensive. So the planner looks
+ * rows up by the primary key even in a table of two rows. A prepared statement keeps its plan when the
+ * table grows, until the next ANALYZE. Without the condition, a read of 16 rows took 170 ms, because
+ * all 200,000 rows of the table were read.
  */
 const BY_KEY = `(SELECT count(*) FROM generate_series(1, t."shard" - t."shard")) = 0`;
 
-/** The same, if the engine takes a subquery everywhere. Others than PostgreSQL may refuse it. */
+/**
+ * `BY_KEY`, if the engine takes a subquery everywhere. Engines other than PostgreSQL may refuse the
+ * subquery.
+ */
 export function byKey({ isPostgresql }: PostgresqlEngine): string {
   return isPostgresql ? BY_KEY : "true";
 }
@@ -95,7 +102,7 @@ export function byKey({ isPostgresql }: PostgresqlEngine): string {
 /**
  * A text that locks rows, as the engine accepts it. Without NOWAIT, waits are bounded anyway.
  *
- * @param isAlone whether it is no part of a transaction, which may be Serializable.
+ * @param isAlone whether the statement is not part of a transaction. A transaction may be Serializable.
  */
 export function lockingText(
   { skipsWhenSerializable }: PostgresqlEngine,
@@ -108,7 +115,7 @@ export function lockingText(
 /** The row `t` of the first three parameters. */
 export const ONE_ROW = `t."name" = $1 AND t."key" = $2 AND t."shard" = $3`;
 
-/** Another one: the planner takes it to hold for one row of a list `i`. */
+/** Another condition that is always true: the planner takes it to hold for one row of a list `i`. */
 export const FEW = `i."shard" % 1 = 0`;
 
 export function idParams(rows: readonly RowId[]): unknown[] {

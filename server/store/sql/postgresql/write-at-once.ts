@@ -1,6 +1,6 @@
 /**
- * Several kinds of write in one statement, all or nothing, for drivers without transactions. They
- * only run on PostgreSQL itself: other engines refuse two kinds of write on one table.
+ * Several kinds of write in one statement, all or nothing, for drivers without transactions. Such
+ * statements run only on PostgreSQL itself: other engines refuse two kinds of write on one table.
  */
 import type { Write } from "../../plan-writes.js";
 import { rowKey } from "../../store.js";

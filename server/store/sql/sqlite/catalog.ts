@@ -5,7 +5,7 @@ import { CLOCK } from "./text.js";
 export const CATALOG: Catalog = {
   version: "sqlite_version()",
   // D1 refuses `sqlite_version()`. So SQLite is asked for an operator that the lowest version has. A
-  // lower one refuses the statement.
+  // lower version refuses the statement.
   report: `'[1]' ->> 0`,
   engines: [{ name: "SQLite", pattern: /^(\d+\.\d+)/, from: [3, 38], lacks: "RETURNING or ->>" }],
   instead: "use a client with a later SQLite",
@@ -25,7 +25,7 @@ export const CATALOG: Catalog = {
       const column = columnOf(row);
       return { ...column, folds: !["BINARY", undefined].includes(column.collation) };
     });
-    // It has answered, so it is no old one.
+    // SQLite has answered, so its version is not too low.
     return { columns, version: undefined, searched: "this database", elsewhere: [] };
   },
 };

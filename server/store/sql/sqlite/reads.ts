@@ -15,8 +15,8 @@ export function sqliteReads(
     async read(connection, rows) {
       const params = [JSON.stringify(rows.map(idValues))];
       const learn = clock.due();
-      // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
-      // key. With the clock, a row that does not exist is a row of nulls.
+      // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary key.
+      // When the clock is read, a row that does not exist comes as a row of nulls.
       const found = await connection.query(
         `SELECT t.${ID.replaceAll(", ", ", t.")}, t."used", t."ts" ${learn ? `, ${CLOCK}` : ""}
            FROM json_each(?) AS i ${learn ? "LEFT" : "CROSS"} JOIN ${table} AS t
@@ -42,7 +42,7 @@ export function sqliteReads(
       const rows = await connection.query(
         `SELECT ${ID}, "used", "ts" FROM ${table}
            WHERE "name" = ? AND "key" BETWEEN ? AND ? ORDER BY "ts", "key" LIMIT ?`,
-        // In the order of bytes, no key with this beginning comes after the last one.
+        // In the order of bytes, no key with this prefix comes after the upper bound.
         [name, prefix, prefix + "\u{10FFFF}".repeat(192), count],
       );
       return rowsFound(rows);

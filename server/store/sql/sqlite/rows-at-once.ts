@@ -1,6 +1,6 @@
 /**
- * Rows of SQLite through a client that answers at once, by statements for one row each. Their texts are
- * few, so each is prepared once.
+ * Rows of SQLite through a client that answers at once, by statements for one row each. The texts of
+ * these statements are few, so each text is prepared once.
  *
  * Measured and rejected: the statements of the dialect, which carry all rows of a batch as JSON. On a
  * file in WAL mode with `synchronous = NORMAL`, they took, in µs per call:

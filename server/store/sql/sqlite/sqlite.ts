@@ -1,7 +1,7 @@
 /**
- * SQLite. A statement that writes holds SQLite's write lock from its first step, so one that reads,
- * decides and writes is atomic by itself. It needs no transaction, and avoids the busy errors of a
- * read followed by a write when two processes share a file.
+ * SQLite. A statement that writes holds SQLite's write lock from its first step, so a statement that
+ * reads, decides and writes is atomic by itself. Such a statement needs no transaction, and avoids the
+ * busy errors of a read followed by a write when two processes share a file.
  */
 import type { Dialect } from "../dialect.js";
 import { quotedTable } from "../sql.js";

@@ -6,7 +6,7 @@ import { statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import { CLOCK, FORMULA, ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./text.js";
 
-/** Over a row `t`, its terms `c`, and the time `n` of the take. */
+/** The operands over a row `t`, its terms `c`, and the time `n` of the take. */
 const OPERANDS: AnyTakeOperands = {
   used: () => `t."used"`,
   ts: () => `t."ts"`,
@@ -21,7 +21,7 @@ const OPERANDS: AnyTakeOperands = {
   isWindow: () => `c."isWindow"`,
 };
 
-/** The terms as numbers, if all rows share them: a list of them takes longer to read. */
+/** The terms as numbers, if all rows share them: a list of terms takes longer to read. */
 const SHARED = `VALUES (0, 0, ?, ?, ?, ?, ?, ?)`;
 const EACH = listOf(["id", "id", "number", "number", "number", "number", "number", "number"]);
 /** What a decision `d` writes to a row. */

@@ -23,9 +23,9 @@ export function idValues({ name, key, shard }: RowId): [string, string, number] 
 }
 
 /*
- * Rows are one JSON parameter: SQLite takes at most 32,766 parameters, and D1 takes 100. But a
- * decimal that SQLite parses could differ in the last bit, and then no guard would ever be true. So
- * a double is sent as a whole number and a scale: x = whole / 64^scale, which is exact.
+ * Rows are one JSON parameter: SQLite takes at most 32,766 parameters, and D1 takes 100. A decimal that
+ * SQLite parses could differ in the last bit, and then no guard would ever be true. So a double is sent
+ * as a whole number and a scale: x = whole / 64^scale, which is exact.
  */
 
 /**
@@ -43,8 +43,8 @@ export function scaled(number: number | undefined): [whole: number, scale: numbe
 }
 
 /**
- * 64 to the power of `n`, and of `-n`, down to the smallest double. It is computed only as far as a
- * query reads it.
+ * 64 to the power of `n`, and of `-n`, down to the smallest double. The table of powers is computed
+ * only as far as a query reads it.
  */
 export const SCALES = `
   RECURSIVE scales("n", "up", "down") AS (

@@ -1,10 +1,12 @@
 /**
- * Several kinds of write on SQLite, all or nothing, for drivers without transactions. One statement
- * cannot both write and delete there. So the guarded write says of the rows that are to be
- * deleted that nothing is used, which is the same to every limit, and a second statement deletes them.
+ * Several kinds of write on SQLite, all or nothing, for drivers without transactions. On SQLite, one
+ * statement cannot both write and delete. So the guarded write makes full rows (`used` is 0) of the
+ * rows that are to be deleted, which is the same to every limit. A second statement then deletes these
+ * rows.
  *
- * On D1 both are one batch, which is a transaction. Without a batch, a full row is there for a
- * moment. It is still exact: if a call takes from that row first, the second statement leaves it.
+ * On D1, both statements are one batch, which is a transaction. Without a batch, a full row is there
+ * for a moment. The limits are still exact: if a call takes from that row first, the second statement
+ * leaves the row.
  */
 import type { Write } from "../../plan-writes.js";
 import type { Statements } from "../dialect.js";

@@ -1,7 +1,7 @@
 /**
- * Tells the database engines apart that answer to one dialect, by the version that they report.
- * Some accept the statements and do not keep their promises, or fail at the first one with an error
- * that explains nothing. Those are refused by name.
+ * Tells the database engines apart that answer to one dialect, by the version that they report. Some
+ * engines accept the statements and do not keep their promises, or fail at the first statement with an
+ * error that explains nothing. Such engines are refused by name.
  */
 
 /** Its message names the engine, says why it is refused, and what to do. */
@@ -12,7 +12,7 @@ export class EngineError extends Error {
 export interface Engine {
   name: string;
   pattern: RegExp;
-  /** Why the engine is refused. Absent: it is not, from the version `from` on. */
+  /** Why the engine is refused. Absent: the engine is accepted, from the version `from` on. */
   refusal?: string;
   /** The lowest version, compared with the first group of the pattern. */
   from?: readonly number[];

@@ -1,8 +1,8 @@
 /**
  * Checks the engine, the session and the table before the first decision, and says what is wrong and
- * what to do.
- * One statement per store. Otherwise a wrong table would show itself late: as an error of a
- * statement that few people know, or not at all. The same statement reads the database's clock.
+ * what to do. The check is one statement per store, which also reads the database's clock. Without the
+ * check, a wrong table would show itself late: as an error of a statement that few people know, or not
+ * at all.
  */
 import type { Dialect } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
@@ -35,8 +35,8 @@ export async function checkTable(
     return rows;
   };
   const found = await catalog.lookUp(query, table, shape, isAlone).catch(async (error: unknown) => {
-    // Another engine may not know the catalogs of the one whose language it speaks, and an old
-    // SQLite lacks what it is asked for.
+    // An engine may speak the language of another engine without its catalogs, and an old SQLite lacks
+    // the operator that it is asked for. So ask for the version alone.
     if (error instanceof TableError) throw error;
     const asked = `SELECT ${catalog.version} AS ${mark}version${mark}`;
     const rows = await connection.query(asked, []).catch(() => []);

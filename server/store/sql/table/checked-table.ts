@@ -1,6 +1,7 @@
 /**
  * The table of a store, and whether a statement may be sent to it: the table was checked, and the
- * database's clock is not in doubt. It is checked before its first use, and again after it was lost.
+ * database's clock is not in doubt. The table is checked before its first use, and again after it was
+ * lost.
  */
 import type { Row } from "../../../../core/rows/row.js";
 import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
@@ -45,8 +46,8 @@ export class CheckedTable {
   }
 
   /**
-   * @returns `undefined` if a statement may be sent now. After a suspension it may not: the first
-   * batch would otherwise decide by the time before it.
+   * @returns `undefined` if a statement may be sent now. After a suspension, no statement may be sent
+   * yet: the first batch would otherwise decide by the time before the suspension.
    */
   readonly prepare = (): Promise<void> | undefined => {
     const known = this.#known;
@@ -70,7 +71,7 @@ export class CheckedTable {
     return this.statements.read(connection, rows);
   }
 
-  /** Takes an error of the store: the next call checks the table again if it is missing. */
+  /** Notes an error of the store. If the table is missing, the next call checks the table again. */
   noteError(error: Error): void {
     if (isMissingTable(error)) this.#known.isChecked = false;
   }

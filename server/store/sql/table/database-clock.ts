@@ -3,11 +3,11 @@
  * server that is an hour ahead would grant an hour of tokens. So limits go by the clock of the one
  * database that they share.
  *
- * It is learned from statements that are sent anyway: now and then one of them returns the time,
- * too. The time was read between sending and receiving, which gives bounds, and further readings
- * narrow them. Within the bounds this machine's own clock is believed: clocks that NTP keeps
- * together agree better than a round trip can measure. Between two readings the monotonic clock goes
- * on, which does not jump when the time of this machine is set.
+ * The database's time is learned from statements that are sent anyway: now and then a statement returns
+ * the time, too. That time was read between sending and receiving, which gives bounds, and further
+ * readings narrow the bounds. Within the bounds, this machine's own clock is believed: clocks that NTP
+ * keeps together agree better than a round trip can measure. Between two readings the monotonic clock
+ * goes on, which does not jump when the time of this machine is set.
  */
 import type { SqlRow } from "../driver.js";
 
@@ -46,7 +46,7 @@ export class DatabaseClock {
     this.#machine = this.#difference();
   }
 
-  /** The database's time, whole epoch ms. This machine's, before the first reading. */
+  /** The database's time, whole epoch ms. Before the first reading, it is this machine's time. */
   readonly now = (): number =>
     this.#bounds === undefined ? Date.now() : Math.floor(this.#monotonic.now() + this.#offset);
 
@@ -70,8 +70,8 @@ export class DatabaseClock {
 
   /**
    * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
-   * then be wrong by any time, until the clock was read. The monotonic clock may stand still while the
-   * machine sleeps.
+   * then be wrong by any time, until the database's clock was read again. The monotonic clock may stand
+   * still while the machine sleeps.
    */
   isInDoubt(): boolean {
     if (this.#bounds === undefined) return false;
@@ -79,23 +79,27 @@ export class DatabaseClock {
   }
 
   /**
-   * Begins a reading, if it is time for one. The statement then has to return the column of the clock.
+   * Begins a reading, if a reading is due. The statement then has to return the column of the clock.
    *
-   * @returns `undefined` if it is not. Otherwise a function to call with the rows of the answer.
+   * @returns `undefined` if no reading is due. Otherwise a function to call with the rows of the
+   * answer.
    */
   due(): ((rows: readonly SqlRow[]) => void) | undefined {
     const isOld = this.#monotonic.now() - this.#triedAt >= REFRESH_AFTER;
     return isOld || this.#bounds === undefined || this.isInDoubt() ? this.#read() : undefined;
   }
 
-  /** The same for a client that answers at once. @param read runs a statement for the column alone */
+  /**
+   * A whole reading, if it is due, for a client that answers at once. @param read runs a statement for
+   * the column alone
+   */
   readAtOnce(read: () => readonly SqlRow[]): void {
     this.due()?.(read());
   }
 
   /**
-   * Begins a reading, for answers that have the time in any case. Call it before the statement is
-   * sent, and what it returns with the time in the answer, epoch ms.
+   * Begins a reading, for answers that have the time in any case. Call `begin` before the statement is
+   * sent. Call the returned function with the time in the answer, epoch ms.
    */
   begin(): (value: number) => void {
     const sentAt = this.#monotonic.now();
@@ -112,7 +116,8 @@ export class DatabaseClock {
     this.#triedAt = sentAt;
     const before = this.#difference();
     return ([row]) => {
-      // As it was before: the machine may have slept since the time was read.
+      // Keep the difference from before the statement: the machine may have slept since the time was
+      // read.
       if (row !== undefined) this.#machine = before;
       // A take that finds no tokens returns no row. The next statement asks again.
       const value = row === undefined ? NaN : Number(row[CLOCK_COLUMN]);

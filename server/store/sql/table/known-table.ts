@@ -1,8 +1,8 @@
 /**
  * What a process has learned about a table: that it was checked, the statements that its engine
- * understands, and the clock of its database. A store of a process keeps it to itself. The stores of
- * one binding share it, and where a store may live for one request only, all stores of one database:
- * a request does not check the table again.
+ * understands, and the clock of its database. Most stores keep this knowledge to themselves. The stores
+ * of one binding share it. Where a store may live for one request only, all stores of one database
+ * share it, so that a request does not check the table again.
  */
 import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
 import type { Statements } from "../dialect.js";
@@ -10,7 +10,7 @@ import type { SqlDriver } from "../driver.js";
 import type { TableName } from "../sql.js";
 import { DatabaseClock } from "./database-clock.js";
 
-/** The most texts that are remembered. The oldest one is forgotten first. */
+/** The most databases that are remembered by a text. The oldest text is forgotten first. */
 const MAX_TEXTS = 100;
 
 export interface KnownTable {

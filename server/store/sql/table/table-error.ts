@@ -1,4 +1,7 @@
-/** Its message says what is wrong with the table or the session, and what to do. `fact` says only what is wrong. */
+/**
+ * Something is wrong with the table or the session. The message says what is wrong and what to do, and
+ * `fact` says only what is wrong.
+ */
 export class TableError extends Error {
   override readonly name = "TableError";
 
