@@ -42,8 +42,8 @@ export function isSameOverride(a: OverrideRow | undefined, b: OverrideRow | unde
 
 /**
  * The overrides of a store. Every method rejects with a `RateLimitStoreError` if the store fails. A
- * store that retries after conflicts stops when `call` has timed out. Otherwise a write of which the
- * caller was told that it failed could replace the caller's next write.
+ * store that retries after conflicts stops when `call` has timed out. Otherwise a write that has failed
+ * for its caller could replace the caller's next write.
  */
 export interface OverrideTable {
   /** All rows, in any order. The rows include every row that was written before the call. */

@@ -77,7 +77,7 @@ export function canTakePlainly(tokens: Tokens): boolean {
 
 /**
  * Whether a charge, or the take of a block, can be plain. A charge of several rows is spread over these
- * rows, and a charge of more than a row can owe or hold is refused, so both are left to `core`.
+ * rows, and a charge of more than a row can owe or hold is refused, so neither is plain.
  */
 export function canChargePlainly({ limit, rows, count, floor, least }: Tokens): boolean {
   const terms = { config: limit.part, floor, least };

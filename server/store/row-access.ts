@@ -41,7 +41,7 @@ export interface TakeTerms<TConfig extends Bucket = Bucket> {
   /** The least that a take may leave. */
   floor: number;
   /**
-   * What counts as used before the take, at least; from 0 on. For the block of a lease, it is what
+   * The least that counts as used before the take, from 0 on. For the block of a lease, it is what
    * refills while the block may live.
    * @default 0
    */

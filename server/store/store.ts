@@ -82,7 +82,7 @@ export interface PlainTake<TResult> {
   /** The least that the take may leave; see `floorOf`. */
   readonly floor: number;
   /**
-   * What counts as used before the take, at least; from 0 on. For the block of a lease, it is what
+   * The least that counts as used before the take, from 0 on. For the block of a lease, it is what
    * refills while the block may live.
    * @default 0
    */
@@ -225,7 +225,7 @@ export interface RateLimitStore<TTransaction = unknown> {
   names?(): AsyncIterable<string>;
 
   /**
-   * The table of overrides. Optional: a store without this table refuses a limiter with `overrides`. A
+   * The table of overrides. Optional: without this table, a limiter with `overrides` is refused. A
    * wrapper of a store should pass the table on.
    */
   readonly overrides?: OverrideTable | undefined;

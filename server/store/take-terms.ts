@@ -42,7 +42,7 @@ export interface TermNumbers {
   own: number;
   /** The most that may be used after the take. */
   most: number;
-  /** What counts as used before the take, at least. */
+  /** The least that counts as used before the take. */
   least: number;
 }
 

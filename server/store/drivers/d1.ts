@@ -1,7 +1,7 @@
 /**
- * Cloudflare D1, through the binding of a worker. D1 is SQLite without interactive transactions, but
- * a batch of statements is one. Each decision is one statement, or one batch. The types of the binding
- * are structural, so the package imports none.
+ * Cloudflare D1, through the binding of a worker. D1 is SQLite without interactive transactions, but a
+ * batch of statements runs in one transaction. Each decision is one statement, or one batch. The types
+ * of the binding are structural, so the package imports none.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
@@ -36,14 +36,17 @@ export interface D1DatabaseLike {
   exec(text: string): Promise<unknown>;
 }
 
-/** Whether it is a binding to D1. A session of one is not: its reads may be older than its writes. */
+/**
+ * Whether `db` is a binding to D1. A session of a binding is not: its reads may be older than its
+ * writes.
+ */
 export function isD1(db: unknown): db is D1DatabaseLike {
   if (typeof db !== "object" || db === null) return false;
   const { prepare, batch, exec } = db as Partial<D1DatabaseLike>;
   return [prepare, batch, exec].every((method) => typeof method === "function");
 }
 
-/** Whether it is what `withSession` of a binding returns. */
+/** Whether `db` is what `withSession` of a binding returns. */
 export function isD1Session(db: unknown): boolean {
   const { prepare, batch, getBookmark } = Object(db) as Record<string, unknown>;
   return [prepare, batch, getBookmark].every((method) => typeof method === "function");
@@ -136,7 +139,7 @@ function d1Driver(db: D1DatabaseLike): SqlDriver {
   };
 }
 
-/** D1 has codes only in its messages. After these, nothing was written. */
+/** Whether D1 was busy. D1 has codes only in its messages. After these errors, nothing was written. */
 export function isD1Busy(error: unknown): boolean {
   return error instanceof Error && /\bSQLITE_(BUSY|LOCKED)/.test(error.message);
 }

@@ -1,6 +1,6 @@
 /**
- * The storage of a Durable Object with SQLite. The object is the only one that uses it, and a
- * statement takes no `await`. So decisions run one after the other, in a transaction each.
+ * The storage of a Durable Object with SQLite. Only the object itself uses its storage, and a statement
+ * takes no `await`. So calls run one after the other, each in one transaction.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { applyAtOnce, resultsOf } from "../at-once.js";
@@ -38,12 +38,13 @@ export interface DurableStoreOptions {
 }
 
 /**
- * A store in the storage of a Durable Object with SQLite. It creates its table when it is first
- * used, if there is none. Its time is that of the object.
+ * A store in the storage of a Durable Object with SQLite. The store creates its table at its first use,
+ * if there is none. The time of the store is that of the object.
  *
  * `transaction` and `using` are refused: nothing can be awaited inside a transaction of an object.
  *
- * @param storage `ctx.storage` of the object. Its class is declared under `new_sqlite_classes`.
+ * @param storage `ctx.storage` of the object. The class of the object must be declared under
+ * `new_sqlite_classes`.
  * @throws RateLimitConfigError when `storage` is no storage with SQLite.
  *
  * @example
@@ -93,7 +94,10 @@ export function durableStore(
     isReady = true;
   }
 
-  /** An application that calls `deleteAll` of the storage also deletes the table. */
+  /**
+   * Runs `run`, and creates the table again if it is missing: `deleteAll` of the storage also deletes
+   * the table.
+   */
   async function onTable<TResult>(run: () => TResult | Promise<TResult>): Promise<TResult> {
     await prepare();
     try {
@@ -201,7 +205,7 @@ function problemOf(storage: unknown): string | undefined {
     : `${EXPECTED}: declare the class of the object under new_sqlite_classes`;
 }
 
-/** Without SQLite, the property is missing, or raises an error. */
+/** Without SQLite, the property `sql` is missing, or raises an error. */
 function hasSql(storage: DurableStorageLike): boolean {
   try {
     return typeof storage.sql.exec === "function";

@@ -1,7 +1,7 @@
 /**
- * The texts of prepared statements. What a connection has prepared can be lost, or stop fitting its
- * table: after a migration, a `DISCARD ALL`, or behind a pooler. The database then says so, and has run
- * nothing. The statement is sent again without being prepared, and from then on all statements have
+ * The texts of prepared statements. A prepared statement can be lost, or stop fitting its table: after
+ * a migration, a `DISCARD ALL`, or behind a pooler. The database then answers with an error, and has
+ * run nothing. The statement is sent again without being prepared, and from then on all statements have
  * another text, so that every connection prepares them anew. The text changes, and not the name alone,
  * because PgBouncer takes two names of one text for one statement.
  */
@@ -18,7 +18,7 @@ export class PreparedTexts {
   /** By the text of the statement. */
   readonly #texts = new Map<string, string>();
 
-  /** What `renew` needs to know about a statement that is sent now. */
+  /** The version of the texts that are sent now, for `renew`. */
   get version(): number {
     return this.#renewals;
   }
@@ -36,8 +36,8 @@ export class PreparedTexts {
   }
 
   /**
-   * A prepared statement of this version has failed, and did not when it was not prepared. Others that
-   * were sent before the renewal fail after it, and change nothing.
+   * Changes all texts, because a prepared statement of this version cannot be run as prepared. Other
+   * statements that were sent before the renewal may fail after it, and then change nothing.
    */
   renew(version: number): void {
     if (version !== this.#renewals || version === MOST_RENEWALS) return;
@@ -46,7 +46,7 @@ export class PreparedTexts {
   }
 }
 
-/** For a client that prepares every statement by its text, and cannot send one unprepared. */
+/** For a client that prepares every statement by its text, and cannot send a statement unprepared. */
 export function renewingTexts(
   connection: SqlConnection,
   isUnprepared: (error: unknown) => boolean,

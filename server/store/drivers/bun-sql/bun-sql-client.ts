@@ -6,7 +6,7 @@ import { RateLimitConfigError } from "../../../../core/errors.js";
 
 /** What a statement resolves with: the rows, and how many of them were written. */
 export interface BunSqlResult {
-  /** The rows that were returned, or without any the number of rows that were written. */
+  /** The number of rows that were returned; if none were, the number of rows that were written. */
   readonly count: number;
   /** How many rows were written. */
   readonly affectedRows: number;

@@ -4,12 +4,12 @@ import { Connections } from "../pools/connections.js";
 import { isMysqlAnswer } from "../mysql/mysql-connections.js";
 import { isPgAnswer } from "../pg/pg-connections.js";
 
-/** The size of a pool that does not tell, as Bun documents it. */
+/** The size of a pool whose options do not name it, as Bun documents it. */
 const MAX = 10;
 
 /**
- * Each statement reserves a connection. Sent to the client itself, it could wait for minutes on a
- * connection that no longer answers, and nothing could close that connection.
+ * Each statement reserves a connection. A statement sent to the client itself could wait for minutes on
+ * a connection that no longer answers, and nothing could close that connection.
  */
 export function createBunSqlConnections(sql: BunSqlLike): Connections<BunSqlReserved> {
   const { max = MAX } = sql.options as BunSqlOptions;
@@ -19,7 +19,7 @@ export function createBunSqlConnections(sql: BunSqlLike): Connections<BunSqlRese
   function release(reserved: BunSqlReserved, error?: Error): void {
     lent.delete(reserved);
     const released = error === undefined ? reserved.release() : reserved.close({ timeout: 0 });
-    // It rejects if the connection broke meanwhile. The pool knows already.
+    // The promise rejects if the connection broke meanwhile. The pool knows that already.
     Promise.resolve(released).catch(() => {});
   }
 
@@ -35,7 +35,8 @@ export function createBunSqlConnections(sql: BunSqlLike): Connections<BunSqlRese
   }
 
   return new Connections<BunSqlReserved>({
-    // The client tells neither number, and the connections of the application are not known.
+    // The client tells neither how many connections are idle nor how many requests wait. How many
+    // connections the application uses is not known.
     idleCount: () => max - lent.size,
     isExhausted: () => waiting > 0 && lent.size >= max,
     connect: (callback) => {

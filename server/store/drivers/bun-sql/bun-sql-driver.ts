@@ -33,8 +33,9 @@ export function bunSqlDriver(
     ),
     within(tx) {
       const { unsafe } = Object(tx) as Partial<BunSqlExecutor>;
-      // The pool has neither: each statement would go to any of its connections. Drizzle begins on a
-      // connection of `reserve`.
+      // A reserved connection has `release`, and a transaction has `savepoint`. The pool has neither,
+      // and would send each statement on any of its connections. Drizzle begins on a reserved
+      // connection.
       const isOne = "release" in Object(tx) || "savepoint" in Object(tx);
       if (!isOne || typeof unsafe !== "function") {
         const expected = "what sql.begin() passes to its function";
@@ -68,9 +69,9 @@ const CONNECTIONS: Record<BunSqlDialect, (run: Run) => SqlConnection> = {
 };
 
 /**
- * Bun declares a whole number as an integer and another one as a double. So PostgreSQL would divide
- * integers, and would prepare a statement anew for each combination. It finds the type of a text by
- * itself, and reads a number from it to the last bit.
+ * Sends a number as text. Bun declares a whole number as an integer, and any other number as a double.
+ * So PostgreSQL would divide integers, and would prepare a statement anew for each combination.
+ * PostgreSQL finds the type of a text by itself, and reads the number from the text to the last bit.
  */
 function asText(param: unknown): unknown {
   return typeof param === "number" ? String(param) : param;
@@ -146,7 +147,7 @@ async function keepError<TResult>(
   } catch (cause) {
     if (ended !== undefined && "error" in ended) throw ended.error;
     const { code } = Object(cause) as { code?: unknown };
-    // Without the cause, whose message would hide what to do.
+    // Leave the cause out: its message would hide what to do.
     throw code === COMMIT_ROLLED_BACK ? new Error(ROLLED_BACK) : cause;
   }
   return (ended as { result: TResult }).result;

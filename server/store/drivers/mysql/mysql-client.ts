@@ -3,7 +3,7 @@
  * imports neither, and works with the pool of the application.
  */
 
-/** A statement with options, which go before those of the pool. */
+/** A statement with options, which override the options of the pool. */
 export interface MysqlQuery {
   /** The text, with `?` for each parameter. */
   sql: string;
@@ -36,7 +36,7 @@ export interface MysqlPoolLike {
   getConnection(): Promise<MysqlConnectionLike>;
 }
 
-/** A pool of `mysql2`, whose `promise()` is that of `mysql2/promise`. */
+/** A pool of `mysql2`, whose `promise()` returns a pool of `mysql2/promise`. */
 export interface MysqlCallbackPoolLike {
   /** The same pool, with promises. */
   promise(): MysqlPoolLike;
@@ -50,7 +50,7 @@ export type MysqlConnectionOf<TPool extends MysqlPoolLike | MysqlCallbackPoolLik
       ? Awaited<ReturnType<TPool["getConnection"]>>
       : never;
 
-/** What is not in the types of the drivers, and what only one of them has. */
+/** Members that are not in the types of the drivers, or that only one of the drivers has. */
 export interface PoolInternals {
   /** `mariadb` */
   idleConnections?(): number;

@@ -14,7 +14,7 @@ const NO_PROMISES =
   "the pool has callbacks instead of promises; give the store a pool of mariadb, not of " +
   "mariadb/callback";
 
-/** @throws RateLimitConfigError when it is no pool. */
+/** @throws RateLimitConfigError when `pool` is no pool. */
 export function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike {
   const { promise } = Object(pool) as Partial<MysqlCallbackPoolLike>;
   const found = typeof promise === "function" ? promise.call(pool) : pool;
@@ -43,14 +43,17 @@ function idleCount(pool: PoolInternals): number {
   return pool.idleConnections?.() ?? free?.length ?? 0;
 }
 
-/** With `mariadb`, requests also wait for a connection that is being opened. */
+/**
+ * With `mariadb`, requests also wait while a connection is being opened. So the pool counts as
+ * exhausted only if connections are lent, too.
+ */
 function isExhausted(pool: PoolInternals): boolean {
   const { _connectionQueue: queue } = pool.pool ?? {};
   if (queue !== undefined) return queue.length > 0;
   return (pool.taskQueueSize?.() ?? 0) > 0 && (pool.activeConnections?.() ?? 0) > 0;
 }
 
-/** A pool with callbacks throws without one, or returns nothing. */
+/** Lends a connection. A pool with callbacks throws if it gets no callback, or returns nothing. */
 async function lend(pool: MysqlPoolLike): Promise<MysqlConnectionLike> {
   let lending: Promise<MysqlConnectionLike> | undefined;
   try {
@@ -65,7 +68,7 @@ async function lend(pool: MysqlPoolLike): Promise<MysqlConnectionLike> {
 /** @param error destroys the connection instead of giving it back. */
 function release(connection: MysqlConnectionLike, error?: Error): void {
   if (error === undefined) {
-    // The promise of `mariadb` rejects if the connection broke meanwhile. The pool knows already.
+    // The promise of `mariadb` rejects if the connection broke meanwhile. The pool knows that already.
     Promise.resolve(connection.release()).catch(() => {});
     return;
   }

@@ -18,9 +18,9 @@ import { createMysqlConnections } from "./mysql-connections.js";
 /** How statements are sent through `mysql2` or `mariadb`. */
 export interface MysqlDriverOptions {
   /**
-   * Whether statements are prepared once per connection. Turn it off behind a proxy that does not
-   * support prepared statements, or that keeps a connection for each client because of them. Then
-   * the driver escapes values inside the text. Sessions with `NO_BACKSLASH_ESCAPES` are rejected,
+   * Whether statements are prepared once per connection. Turn `prepare` off behind a proxy that does
+   * not support prepared statements, or that keeps a connection for each client because of them. The
+   * driver then escapes values inside the text. Sessions with `NO_BACKSLASH_ESCAPES` are rejected,
    * because `mysql2` escapes by backslashes all the same.
    * @default true
    */
@@ -60,7 +60,7 @@ function createTransactions(
     runOnLent(connections, bounds, async (lent) => {
       const { client } = lent;
       try {
-        // `mariadb` sends both before the answer to the first one.
+        // `mariadb` sends both statements before the first one is answered.
         await Promise.all([
           client.query({ sql: `SET TRANSACTION ISOLATION LEVEL ${LEVELS[isolationLevel]}` }),
           client.query({ sql: "START TRANSACTION" }),
@@ -77,8 +77,8 @@ function createTransactions(
 }
 
 /**
- * Rolls back and gives the connection back. If that fails, or the connection is read-only, it is
- * closed.
+ * Rolls back, and gives the connection back. Closes the connection if the rollback fails, or if the
+ * connection is read-only.
  */
 async function rollBack(
   lent: Lent<MysqlConnectionLike>,
@@ -96,7 +96,10 @@ async function rollBack(
 
 type Run = (connection: MysqlQueryable, query: MysqlQuery) => Promise<unknown>;
 
-/** What cannot be prepared is sent as text. Unlike on PostgreSQL, a transaction goes on then. */
+/**
+ * A statement that cannot be prepared is sent as text. Unlike on PostgreSQL, a transaction goes on
+ * after the failed attempt.
+ */
 function createPreparedRunner(): Run {
   const texts = new PreparedTexts();
   const runText = createTextRunner();
@@ -139,7 +142,7 @@ function withPromises(connection: MysqlQueryable): MysqlQueryable {
   return (connection as ConnectionInternals).promise?.() ?? connection;
 }
 
-/** A pool can have its own `typeCast`. Only a function replaces it. */
+/** A pool can have its own `typeCast`. Only another function replaces that function. */
 const typeCast = (_field: Field, next: () => unknown) => next();
 
 interface Field {
@@ -147,14 +150,14 @@ interface Field {
   string(): string | null;
 }
 
-/** In text, `mysql2` reads some doubles one bit off. */
+/** Reads doubles from the text of an answer, because `mysql2` reads some of them one bit off. */
 function typeCastText(field: Field, next: () => unknown): unknown {
   if (field.type !== "DOUBLE") return next();
   const text = field.string();
   return text === null ? null : Number(text);
 }
 
-/** Options of a pool that would change results. Each driver ignores those of the other. */
+/** Options of a pool that would change results. Each driver ignores the options of the other driver. */
 const OPTIONS = {
   rowsAsArray: false,
   metaAsArray: false,
@@ -167,7 +170,7 @@ const OPTIONS = {
 
 const TEXT_OPTIONS = { typeCast: typeCastText };
 
-/** @param pick what of the answer is wanted. */
+/** @param pick reads from the answer what the caller wants. */
 type RunAndPick = <TPicked>(
   query: MysqlQuery,
   pick: (answer: unknown) => TPicked,

@@ -25,15 +25,15 @@ export type MysqlTransactionOf<TClient> = TClient extends BunSqlLike
     : never;
 
 /**
- * A store on a pool of `mysql2`, with or without promises, on one of `mariadb`, or on Bun's client
- * (`new SQL(url, { foundRows: true })`). One store per pool and process: calls that share a store
- * share their round trips. `using` takes a connection of the pool that has begun a transaction. In Bun
- * it takes what `sql.begin` passes to its function. The connections need the character set `utf8mb4`,
- * which is the default of all of them.
+ * A store on a pool of `mysql2`, with or without promises, on a pool of `mariadb`, or on Bun's client
+ * (`new SQL(url, { foundRows: true })`). One store per pool and process: calls that share a store share
+ * their round trips. `using` takes a connection of the pool that has begun a transaction. In Bun,
+ * `using` takes what `sql.begin` passes to its function. The connections need the character set
+ * `utf8mb4`, which is the default of all these clients.
  *
- * @throws RateLimitConfigError when `pool` is no pool (the message says what to use instead), or `isolation` is given and is not
- * `"serializable"`, or a client of Bun is for another database, renames columns, lacks `foundRows`, or
- * is given with `prepare: false`.
+ * @throws RateLimitConfigError when `pool` is no pool (the message says what to use instead), or
+ * `isolation` is given and is not `"serializable"`, or a client of Bun is for another database, renames
+ * columns, lacks `foundRows`, or is given with `prepare: false`.
  *
  * @example
  * import { createPool } from "mysql2/promise";

@@ -1,6 +1,6 @@
 /**
- * The parts of `pg` that a store needs. They are structural types, so the package imports none, and
- * works with the pool of the application.
+ * The parts of `pg` that a store needs. They are structural types, so the package does not import `pg`,
+ * and works with the pool of the application.
  */
 
 export interface PgQuery {
@@ -22,7 +22,7 @@ export interface PgQueryable {
   query(query: PgQuery): Promise<PgResult>;
 }
 
-/** What `pg` can, too. It answers by the callback then, which is a little cheaper. */
+/** The other form of `query` in `pg`: with a callback for the answer, which is a little cheaper. */
 export interface PgCallable {
   query(
     query: PgQuery,
@@ -44,7 +44,7 @@ export interface PgClientLike extends PgQueryable {
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** A `pg.Pool`, structurally, so that the package imports none. */
+/** A `pg.Pool`, as a structural type. */
 export interface PgPoolLike extends PgQueryable {
   /** How many connections are open and not lent. */
   readonly idleCount?: number;
@@ -55,17 +55,17 @@ export interface PgPoolLike extends PgQueryable {
 }
 
 /**
- * A `pg.Client` that is connected, structurally: one connection, which no pool has lent. Its
+ * A `pg.Client` that is connected, as a structural type: one connection, which no pool has lent. Its
  * `connect` lends nothing.
  */
 export interface PgSingleClientLike extends PgQueryable {
   /** Quotes an identifier. A pool does not have it. */
   escapeIdentifier(text: string): string;
-  /** `"T"` or `"E"` inside of a transaction. Before `pg` 8.21 there is none. */
+  /** `"T"` or `"E"` inside of a transaction. `pg` before 8.21 does not have this method. */
   getTransactionStatus?(): string | null;
 }
 
-/** A statement of the store came to run in a transaction that the application has begun. */
+/** A statement of the store ran, or would have run, in a transaction that the application has begun. */
 export class InTransactionError extends Error {
   override readonly name = "InTransactionError";
 
@@ -84,7 +84,7 @@ export function checkNotInTransaction(client: PgSingleClientLike): void {
 
 export function isPgClient(client: object): client is PgSingleClientLike {
   const { escapeIdentifier, release } = Object(client) as Record<string, unknown>;
-  // One that a pool has lent goes back to it.
+  // A client with `release` was lent by a pool, and goes back to that pool.
   return typeof escapeIdentifier === "function" && typeof release !== "function";
 }
 
@@ -99,7 +99,7 @@ const PARTS = ["host", "port", "database", "user", "connectionString", "options"
 
 type ConnectionParameters = { readonly [TPart in (typeof PARTS)[number]]?: unknown };
 
-/** What `pg` has, and what its types and substitutes of it may lack. */
+/** Members that `pg` has, and that its types, or substitutes for `pg`, may lack. */
 interface Connectable {
   /** Of a client. */
   readonly connectionParameters?: ConnectionParameters;

@@ -27,18 +27,18 @@ export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike>
 }
 
 /**
- * SQLSTATEs after which the server closes the connection, or a pooler does, or the connection is in
- * doubt: a protocol violation, a shutdown, time-outs of sessions, and internal errors.
+ * SQLSTATEs after which the server or a pooler closes the connection, or after which the connection is
+ * in doubt: a protocol violation, a shutdown, time-outs of sessions, and internal errors.
  */
 const CLOSED_AFTER = /^(08|57P|25P0[34]|58|XX)/;
 
 /**
- * Whether the connection can be kept: the server has sent the error. Only such errors have a
- * severity. Its text does not matter, because it is in the language of the server.
+ * Whether the connection can be kept: the server has sent the error. Only errors of the server have a
+ * severity. The text of the severity does not matter, because it is in the language of the server.
  */
 export function isPgAnswer(error: unknown): boolean {
   const { severity, code, errno } = (error ?? {}) as Record<string, unknown>;
-  // Bun has a code of its own, and the server's here.
+  // Bun has its own code in `code`, and the code of the server in `errno`.
   const state = typeof errno === "string" ? errno : code;
   if (typeof severity !== "string" || typeof state !== "string") return false;
   return !CLOSED_AFTER.test(state) && !isReadOnly(error);
@@ -46,13 +46,13 @@ export function isPgAnswer(error: unknown): boolean {
 
 const PROCESS: PgQuery = { text: "SELECT pg_backend_pid() AS pid" };
 
-/** By connection. Those that were not asked are missing. */
+/** Whether a connection goes to PostgreSQL itself. Connections that were not asked are missing. */
 const direct = new WeakMap<PgQueryable, boolean>();
 
 /** Sends a statement. */
 export function sendQuery(client: PgQueryable, query: PgQuery, done: Done<PgResult>): void {
   const promise = (client as PgCallable).query(query, done);
-  // `pg` returns nothing when it has a callback. What stands in its place may know promises only.
+  // `pg` returns nothing when it gets a callback. A substitute for `pg` may know promises only.
   promise?.then((result) => done(undefined, result), done);
 }
 
@@ -78,10 +78,10 @@ export function sendingNamed(texts: PreparedTexts): Send {
 }
 
 /**
- * The same, on connections that are known to go to PostgreSQL itself. A pooler such as PgBouncer in
- * transaction mode may run each statement on another server process, where a prepared statement does
- * not exist. PostgreSQL tells its process id when a connection opens. A pooler tells another one,
- * because the process changes.
+ * Sends as {@link sendingNamed} does, but only on connections that are known to go to PostgreSQL
+ * itself. A pooler such as PgBouncer in transaction mode may run each statement on another server
+ * process, where a prepared statement does not exist. When a connection opens, PostgreSQL tells the id
+ * of its process. A pooler tells another id, because the process changes.
  */
 export function sendingNamedIfDirect(texts: PreparedTexts): Send {
   const sendNamed = sendingNamed(texts);
@@ -95,7 +95,7 @@ export function sendingNamedIfDirect(texts: PreparedTexts): Send {
 }
 
 async function ask(client: PgQueryable): Promise<void> {
-  // Not in the types of `pg`, and `undefined` with `pg-native`.
+  // `processID` is not in the types of `pg`, and is `undefined` with `pg-native`.
   const { processID } = client as { processID?: unknown };
   let isDirect = false;
   try {

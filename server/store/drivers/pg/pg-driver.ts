@@ -1,6 +1,6 @@
 /**
- * PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool, or on a
- * connection of its own.
+ * PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool, or on its
+ * single connection.
  */
 import { startTimer } from "../../../timers/timer.js";
 import { UnsentError } from "../../row-access.js";
@@ -36,7 +36,7 @@ import { statementName } from "./statement-names.js";
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
   /**
-   * Whether statements are prepared once per connection, under names of their own. Turn it off
+   * Whether statements are prepared once per connection, under names of their own. Turn `prepare` off
    * behind a pooler that does not support prepared statements, such as PgBouncer before 1.21 in
    * transaction mode. A client of Bun has an option of its own, `new SQL(url, { prepare: false })`.
    * @default true
@@ -45,8 +45,8 @@ export interface PgDriverOptions {
 }
 
 /**
- * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go
- * to PostgreSQL itself: the application did not ask for prepared statements.
+ * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go to
+ * PostgreSQL itself. It is for an application that did not ask for prepared statements.
  */
 export function pgDriver(
   pool: PgPoolLike,
@@ -80,8 +80,9 @@ export function pgDriver(
 }
 
 /**
- * A connection of the application itself. Without transactions of its own, because the statements of
- * the application would become part of them. The client sends one statement at a time.
+ * The driver of a single connection of the application. The driver has no transactions of its own,
+ * because statements of the application would become part of them. The client sends one statement at a
+ * time.
  */
 export function pgClientDriver(
   client: PgSingleClientLike,
@@ -94,7 +95,7 @@ export function pgClientDriver(
     if (isWanted !== undefined && !isWanted()) throw new UnsentError();
     checkNotInTransaction(client);
     const result = await answerOf(send, client, query);
-    // A BEGIN may have been in line before it.
+    // A BEGIN of the application may have been in line before the statement.
     checkNotInTransaction(client);
     return pick(result);
   });
@@ -117,7 +118,7 @@ function createPgTransactions(
     let late: Error | undefined;
     const timer = startTimer(() => {
       late = new Error(`the transaction took longer than ${timeout} ms`);
-      // The connection is closed, and the database rolls its transaction back.
+      // This closes the connection, and the database rolls its transaction back.
       client.release(late);
     }, timeout);
     try {
@@ -125,7 +126,7 @@ function createPgTransactions(
       hasBegun = true;
       const result = await run(client);
       const { command } = await client.query({ text: "COMMIT" });
-      // After an error, PostgreSQL rolls back instead, and says so without another error.
+      // After a failed statement, PostgreSQL answers COMMIT with ROLLBACK, and raises no other error.
       if (command === "ROLLBACK") throw new Error(ROLLED_BACK);
       timer.stop();
       if (late !== undefined) throw late;
@@ -134,7 +135,8 @@ function createPgTransactions(
     } catch (error) {
       timer.stop();
       if (late !== undefined) throw late;
-      // A standby refuses to begin a Serializable transaction, by a code that means other things, too.
+      // If BEGIN has failed, close the connection. A standby refuses to begin a Serializable
+      // transaction, by a code that means other things, too.
       if (hasBegun) await rollBack(client, readOnly, error);
       else client.release(true);
       throw error;
@@ -145,8 +147,8 @@ function createPgTransactions(
 }
 
 /**
- * Rolls back and gives the connection back. If that fails, or the connection is read-only, it is
- * closed.
+ * Rolls back, and gives the connection back. Closes the connection if the rollback fails, or if the
+ * connection is read-only.
  */
 async function rollBack(
   client: PgClientLike,
@@ -161,7 +163,7 @@ async function rollBack(
   }
 }
 
-/** @param pick what of the result is wanted. */
+/** @param pick reads from the result what the caller wants. */
 type Run = <TPicked>(
   query: PgQuery,
   pick: (result: PgResult) => TPicked,
@@ -171,7 +173,10 @@ type Run = <TPicked>(
 const UNPREPARED =
   "a prepared statement was lost, or does not fit its table after a migration; retry the transaction";
 
-/** PostgreSQL rolls the transaction back after an error. Its owner can begin it again. */
+/**
+ * Sends named statements inside a transaction. A prepared statement that was lost is a conflict:
+ * PostgreSQL rolls the transaction back after the error, and the owner can begin it again.
+ */
 function sendingNamedWithin(texts: PreparedTexts): Send {
   return (client, query, done) => {
     const { version } = texts;

@@ -1,6 +1,6 @@
 /**
  * PostgreSQL over HTTP, by `neon()` of `@neondatabase/serverless`. Each statement is a request, and
- * there are no interactive transactions. The package imports none of it.
+ * there are no interactive transactions. The package does not import that module.
  */
 import type { SqlDriver, SqlRow } from "../../sql/driver.js";
 import { NoTransactionsError } from "../../sql/connection.js";
@@ -9,7 +9,10 @@ import { NoTransactionsError } from "../../sql/connection.js";
 export interface PgHttpLike {
   /** Runs one statement. */
   query(text: string, params?: never[], options?: never): PromiseLike<unknown>;
-  /** Runs statements that are known before, in one transaction. It tells the client from others. */
+  /**
+   * Runs statements that are known before, in one transaction. The package knows the client by this
+   * method.
+   */
   transaction(queries: never, options?: never): PromiseLike<unknown>;
 }
 
@@ -21,7 +24,7 @@ export function isPgHttp(client: object): client is PgHttpLike {
 
 export function pgHttpDriver(sql: PgHttpLike): SqlDriver<never> {
   const run = (text: string, params: readonly unknown[]) =>
-    // As objects, whatever the defaults of the application's function are.
+    // Ask for rows as objects, whatever the defaults of the application's function are.
     sql.query(
       text,
       params as never[],
@@ -35,7 +38,7 @@ export function pgHttpDriver(sql: PgHttpLike): SqlDriver<never> {
   };
   return {
     dialect: "postgresql",
-    // A function of its own for each request is as good as one for all: it keeps no connection.
+    // Each request may have a function of its own, because the function keeps no connection.
     query: async (text, params) => (await run(text, params)).rows,
     execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
     within: refuse,

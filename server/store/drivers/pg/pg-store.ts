@@ -30,22 +30,23 @@ export type PgTransactionOf<TClient> = TClient extends BunSqlLike
 
 /**
  * A store on a pool of `pg`, 8.0.3 or later, or on Bun's client (`Bun.sql`, `new SQL(url)`). One store
- * per pool and process: calls that share a store share their round trips. `using` takes a client of
- * the pool that has begun a transaction. In Bun it takes what `sql.begin` passes to its function.
+ * per pool and process: calls that share a store share their round trips. `using` takes a client of the
+ * pool that has begun a transaction. In Bun, `using` takes what `sql.begin` passes to its function.
  *
- * On Cloudflare Workers, where a connection belongs to a request, give it the `pg.Client` of the
+ * On Cloudflare Workers, where a connection belongs to a request, give the store the `pg.Client` of the
  * request. `transaction` needs a pool: the client is the application's own connection. `using` takes
- * the client after its `BEGIN`. Until its end, calls without `using` are rejected, from `pg` 8.21 on:
- * a rollback would give their tokens back.
+ * the client after its `BEGIN`. Until the transaction ends, calls without `using` are rejected, from
+ * `pg` 8.21 on: a rollback would give their tokens back.
  *
- * Over HTTP, give it the function that `neon(url)` of `@neondatabase/serverless` returns. `transaction`
- * and `using` are refused then.
+ * Over HTTP, give the store the function that `neon(url)` of `@neondatabase/serverless` returns.
+ * `transaction` and `using` are refused then.
  *
  * @param pool a `pg.Pool`, a `pg.Client` that is connected, a client of Bun, or the function of
  * `neon(url)`.
  * @throws RateLimitConfigError when `pool` is none of these (the message says what to use instead), or
- * `isolation` is given and is not `"serializable"`, or a pool is given at the top of a module on Cloudflare Workers, or a client of Bun is for another database,
- * renames columns, or is given with `prepare: false`.
+ * `isolation` is given and is not `"serializable"`, or a pool is given at the top of a module on
+ * Cloudflare Workers, or a client of Bun is for another database, renames columns, or is given with
+ * `prepare: false`.
  *
  * @example
  * import pg from "pg";

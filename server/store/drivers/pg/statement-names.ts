@@ -4,8 +4,8 @@
 const names = new Map<string, string>();
 
 /**
- * The name of a prepared statement, derived from its text. It is the same in every copy of this
- * module: after a reload, a connection rejects a known name with another text. FNV-1a, 64 bits.
+ * The name of a prepared statement: a hash of its text (FNV-1a, 64 bits). The name is the same in every
+ * copy of this module, because after a reload a connection rejects a known name with another text.
  */
 export function statementName(text: string): string {
   return names.get(text) ?? nameOf(text);

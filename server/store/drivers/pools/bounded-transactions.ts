@@ -49,8 +49,8 @@ export async function runOnLent<TClient extends object, TResult>(
 }
 
 /**
- * Bounds a transaction of a library. One that is late is rolled back at its end, and not earlier: the
- * library would give its connection back to the pool, and statements that the application still
+ * Bounds a transaction of a library. A late transaction is rolled back at its end, and not earlier: the
+ * library would then give its connection back to the pool, and statements that the application still
  * sends would run outside of the transaction.
  *
  * @param timeout ms

@@ -1,6 +1,6 @@
 /**
- * Borrows connections of a pool, for a transaction or for one statement. It lends none that has gone
- * silent.
+ * Borrows connections of a pool, for a transaction or for one statement. A connection that has gone
+ * silent is not lent.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import { isOutsideOfRequests } from "../../../runtime/requests-own-io.js";
@@ -31,7 +31,7 @@ export class Connections<TClient extends object> {
     return this.#pool.isExhausted();
   }
 
-  /** Borrows a connection. One that comes after `maxWait` ms goes back to the pool. */
+  /** Borrows a connection. A connection that comes after `maxWait` ms goes back to the pool. */
   async borrow(maxWait: number = Infinity): Promise<TClient> {
     const until = performance.now() + maxWait;
     for (;;) {
@@ -46,19 +46,20 @@ export class Connections<TClient extends object> {
     giveBack(this.#pool, client, error);
   }
 
-  /** Ends the listening that `borrow` has begun, for who has released the connection. */
+  /** Ends the listening that `borrow` has begun, after the caller has released the connection itself. */
   forget(client: TClient): void {
     forget(client);
   }
 
   /**
-   * Runs a statement on any connection. Unlike a pool's own `query`, it keeps the connection after
-   * an error of the statement. It rejects when the connection is silent, even if `send` is not done.
+   * Runs a statement on any connection. Unlike a pool's own `query`, `runAlone` keeps the connection
+   * after an error of the statement. It rejects when the connection is silent, even if `send` is not
+   * done.
    *
-   * Callbacks instead of promises until the answer is there save 1 of 10 µs of a lone call on `pg`.
-   * Measured and rejected: keeping the connection until the next turn of the event loop, for a caller
-   * that calls again (2 to 4 %). A query of the application after the call would open another
-   * connection.
+   * Until the answer is there, callbacks stand in the place of promises. They save 1 of 10 µs of a lone
+   * call on `pg`. Measured and rejected: keeping the connection until the next turn of the event loop,
+   * for a caller that calls again (2 to 4 %). A query of the application after the call would open
+   * another connection.
    *
    * @param pick what of the answer is wanted.
    */
@@ -84,7 +85,8 @@ export class Connections<TClient extends object> {
           try {
             resolve(pick(answer as TAnswer));
           } catch (notPicked) {
-            // Of a client that does not answer as it should. Nobody catches what a callback throws.
+            // The client has answered in an unknown form. Reject, because no code catches what a
+            // callback throws.
             reject(notPicked);
           }
         };

@@ -1,16 +1,16 @@
 /**
- * What a pool of connections can do, how it lends one of them, and what hears when a lent one breaks:
- * it rejects its query and also emits an error event. The pool does not listen to the events of a lent
- * connection, and an error event without a listener ends the process.
+ * What a pool of connections can do, and how a connection is lent and listened to. A lent connection
+ * that breaks rejects its query, and also emits an error event. The pool does not listen to the events
+ * of a lent connection, and an error event without a listener ends the process.
  */
 import { startTimer } from "../../../timers/timer.js";
 
 /** What a pool and its connections can do. */
 export interface PoolAccess<TClient> {
   idleCount(): number;
-  /** Whether requests wait because all connections that there may be are lent. */
+  /** Whether requests wait because the pool has lent as many connections as it may open. */
   isExhausted(): boolean;
-  /** By callback, because a connection can break before a promise of it is settled. */
+  /** Answers by callback, because a connection can break before a promise of it is settled. */
   connect(callback: (error: unknown, client: TClient | undefined) => void): void;
   /** @param error destroys the connection instead of giving it back. */
   release(client: TClient, error?: Error): void;
@@ -20,13 +20,13 @@ export interface PoolAccess<TClient> {
   isAnswer(error: unknown): boolean;
 }
 
-/** What connections have, and what those of some clients lack. */
+/** Methods that connections have, and that the connections of some clients lack. */
 interface ErrorEvents {
   on?(event: "error", listener: () => void): unknown;
   removeListener?(event: "error", listener: () => void): unknown;
 }
 
-/** What a pool of `pg` has, and what a substitute of it may lack. */
+/** A method that a pool of `pg` has, and that a substitute for it may lack. */
 interface PoolEvents {
   on?(event: "acquire", listener: (client: ErrorEvents) => void): unknown;
 }
@@ -45,9 +45,9 @@ export function lendTo<TClient extends object>(
 }
 
 /**
- * The same, for a bounded time. One that comes after `ms` goes back to the pool.
+ * Lends a connection within a bounded time. A connection that comes after `ms` goes back to the pool.
  *
- * @param maxWait what the caller has asked for, ms
+ * @param maxWait the bound that the caller has asked for, ms, for the message
  */
 export function lend<TClient extends object>(
   pool: PoolAccess<TClient>,
@@ -88,13 +88,16 @@ export function forget(client: object): void {
   if (!heard.has(client)) (client as ErrorEvents).removeListener?.("error", ignore);
 }
 
-/** Pools whose lending is heard of, and connections that are listened to for as long as they exist. */
+/**
+ * Pools whose `acquire` events are listened to, and connections that are listened to for as long as
+ * they exist.
+ */
 const heard = new WeakSet<object>();
 
 /**
- * Also listens to the connections that a pool of `pg` lends to the application or to its ORM. One
- * that breaks between two statements of a transaction emits an error event. The next statement is
- * rejected anyway.
+ * Also listens to the connections that a pool of `pg` lends to the application or to its ORM. A
+ * connection that breaks between two statements of a transaction emits an error event. The event can be
+ * ignored: the next statement is rejected anyway.
  */
 export function listenToClients(pool: object): void {
   if (heard.has(pool)) return;

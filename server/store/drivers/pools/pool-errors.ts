@@ -6,7 +6,7 @@
 
 export type PoolErrorListener = (error: unknown) => void;
 
-/** What a pool of `pg` has, and what a substitute of it may lack. */
+/** Methods that a pool of `pg` has, and that a substitute for it may lack. */
 interface PoolEvents {
   on?(event: "error", listener: PoolErrorListener): unknown;
   listenerCount?(event: "error"): number;

@@ -1,17 +1,18 @@
 /**
- * Connections that no longer answer. After a failover without a word to its clients, connections stay
- * open for ever. They are destroyed, so that the pool opens others.
+ * Connections that no longer answer. After a failover that does not tell its clients, old connections
+ * stay open for ever. Such connections are destroyed, so that the pool opens others.
  */
 import { startTimer, type Timer } from "../../../timers/timer.js";
 import { asError, giveBack, lend, type PoolAccess } from "./lending.js";
 
 /**
- * A connection whose statement has no answer after this time, ms, is destroyed. The statement may
- * also wait for a lock. Then it stays behind on the server, so the time doubles up to the longest.
+ * A connection whose statement has no answer after this time, ms, is destroyed. The statement may also
+ * wait for a lock, and then it stays behind on the server. So the time doubles after each destroyed
+ * connection, up to `LONGEST`.
  */
 const SILENT_AFTER = 5000;
 const LONGEST = 300_000;
-/** How long after the last destroyed connection the time is the first one again, ms. */
+/** After so long without a destroyed connection, the time is `SILENT_AFTER` again, ms. */
 const FORGET_AFTER = 600_000;
 /** How long a connection may take to answer a probe, ms. */
 const PROBE_TIMEOUT = 1000;
@@ -51,8 +52,8 @@ export class SilentConnections<TClient extends object> {
   }
 
   /**
-   * Destroys the connection of a statement, and rejects, if it has no answer in time. One timer watches
-   * all statements, because setting one for each takes 6 % of a lone call.
+   * Destroys the connection of a statement, and rejects, if the statement has no answer in time. One
+   * timer watches all statements, because a timer for each statement takes 6 % of a lone call.
    */
   watch(client: TClient, reject: (error: Error) => void): Statement<TClient> {
     const sentAt = performance.now();
@@ -74,7 +75,8 @@ export class SilentConnections<TClient extends object> {
       let isDestroyed = false;
       const destroy = (error: unknown) => {
         timer.stop();
-        // Destroying it also makes its query fail.
+        // Destroying the connection also makes the query of the probe fail, which calls `destroy`
+        // again.
         if (isDestroyed) return;
         isDestroyed = true;
         giveBack(this.#pool, client, asError(error));

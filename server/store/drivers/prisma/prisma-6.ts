@@ -1,7 +1,7 @@
 /**
- * The raw queries of Prisma 6. They round a number to 16 digits, which makes the largest ones
- * infinite, and the Rust engine types a number by its value: 3 is an integer and 3.5 is not. So
- * numbers that are not whole are sent as text, with a cast in the statement.
+ * The raw queries of Prisma 6. They round a number to 16 digits, which makes the largest numbers
+ * infinite. The Rust engine types a number by its value: 3 is an integer and 3.5 is not. So all numbers
+ * but whole ones below 2^53 are sent as text, with a cast in the statement.
  */
 import type { DialectName, SqlConnection, SqlRow } from "../../sql/driver.js";
 import type { PrismaRaw } from "./prisma-client.js";
@@ -12,10 +12,11 @@ export function isBefore7(version: string | undefined): boolean {
 }
 
 /**
- * Commits inside of the body of a transaction. If COMMIT fails, for example by a serialization
- * failure, Prisma 6 never returns the connection to its pool. A pool of ten is used up by ten such
- * failures. If the body fails, it rolls back and returns the connection. The COMMIT that Prisma then
- * sends is a warning on PostgreSQL and nothing on MySQL. See {@link mayCommitTwice}.
+ * Commits inside of the body of a transaction. If a COMMIT of Prisma 6 fails, for example by a
+ * serialization failure, Prisma never returns the connection to its pool. Ten such failures use up a
+ * pool of ten. If the body fails, Prisma rolls back and returns the connection. After a body that has
+ * committed, Prisma sends a second COMMIT, which is a warning on PostgreSQL and nothing on MySQL. See
+ * {@link mayCommitTwice}.
  */
 export function committing<TTransaction, TResult>(
   run: (tx: TTransaction) => Promise<TResult>,
@@ -65,8 +66,8 @@ function mustBeText(param: unknown): param is number {
 }
 
 /**
- * PostgreSQL. The first cast says what is sent, so the Rust engine does not send something else. A
- * list is always sent as texts, because its elements need one type.
+ * Casts for PostgreSQL. The first cast says which type is sent, so that the Rust engine sends no other
+ * type. A list is always sent as texts, because its elements need one type.
  */
 function castNumbered(text: string, params: readonly unknown[]): Statement {
   const sent = [...params];
@@ -104,8 +105,9 @@ const SUFFIX = "_text";
 const textColumns = new Map<string, string>();
 
 /**
- * The adapter for MariaDB takes texts with a binary collation for bytes, and then fails. So they are
- * returned with another collation, under another name, so that `ORDER BY` still means the column.
+ * The adapter for MariaDB takes texts with a binary collation for bytes, and then fails. So such texts
+ * are returned with another collation. They have another name in the result, so that `ORDER BY` still
+ * means the column.
  */
 function withTextColumns(text: string): string {
   let changed = textColumns.get(text);

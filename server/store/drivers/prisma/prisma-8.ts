@@ -1,7 +1,7 @@
 /**
- * Prisma 8, of which there are only release candidates. It has no raw query with a text that is
- * known at run time, so a statement that it has built is sent with another text. The types of the client
- * are structural, so the package imports none.
+ * Prisma 8, of which there are only release candidates. Prisma 8 has no raw query for a text that is
+ * known only at run time. So a statement that Prisma has built is sent with another text. The types of
+ * the client are structural, so the package imports none.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import { startTimer } from "../../../timers/timer.js";
@@ -53,8 +53,8 @@ interface Prisma8Domain {
 const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);
 
 /**
- * Before each statement. The middleware `lints` looks at the beginning of a text: a `SELECT` without
- * a `LIMIT` would be reported, also where it can only return one row.
+ * Stands before each statement. The middleware `lints` looks at the beginning of a text: a `SELECT`
+ * without a `LIMIT` would be reported, also where it can only return one row.
  */
 const COMMENT = "/* trpc-rate-limit */ ";
 
@@ -68,7 +68,7 @@ export function prisma8Tables(client: Prisma8Like, model: string, overrides: str
   try {
     return { ...limits, overrides: prisma8Table(client, overrides) };
   } catch {
-    // Only a limiter with overrides needs it, and finds then that the table is missing.
+    // Only a limiter with overrides needs the table, and that limiter finds that the table is missing.
     return { ...limits, overrides: { ...limits, name: overrides } };
   }
 }
@@ -98,7 +98,7 @@ export function prisma8Driver<TClient extends Prisma8Like>(
     const known = [...DIALECTS.keys()].join(", ");
     throw new RateLimitConfigError("the Prisma client's target", target, `one of ${known}`);
   }
-  // A plan of the raw lane without columns: rows come as the database sends them.
+  // This plan of a raw statement names no columns, so rows come as the database sends them.
   const built = client.raw.sql`SELECT 1`.affectedCount() as { build(): Prisma8Plan };
   const plan = built.build();
   const connectionOf = (queryable: () => Prisma8Queryable): SqlConnection => {

@@ -1,12 +1,14 @@
 /**
- * Prisma's adapter for better-sqlite3 has one connection. What a process sends while a transaction
- * of its own is open becomes part of that transaction, and is lost if it is rolled back. So each
- * write is a transaction of Prisma, which waits for the others. It always commits, also after an
- * error: a write of the application may have become part of it.
+ * Prisma's adapter for better-sqlite3 has one connection. A statement that a process sends while one of
+ * its transactions is open becomes part of that transaction, and is lost if the transaction is rolled
+ * back. So each write is a transaction of Prisma, which waits for the other transactions. The
+ * transaction always commits, also after an error: a write of the application may have become part of
+ * it.
  *
  * Without WAL, a COMMIT is answered SQLITE_BUSY while another process reads. The adapter does not roll
  * back then, and every later statement seems to succeed, inside of a transaction that never ends. No
- * statement tells whether it is in one. So the journal has to be a WAL, in which no COMMIT waits.
+ * statement tells whether it is inside of a transaction. So the journal has to be a WAL, in which no
+ * COMMIT waits.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { SqlConnection } from "../../sql/driver.js";

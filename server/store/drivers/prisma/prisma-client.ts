@@ -25,9 +25,9 @@ export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] 
   ? TTransaction
   : PrismaRaw;
 
-/** The schema inside a generated client, which is not in the types of the client. */
+/** Inner members of a generated client, which are not in the types of the client. */
 export interface ClientInternals {
-  /** Those of `$extends`. */
+  /** The extensions of `$extends`. */
   _extensions?: {
     isEmpty?(): boolean;
     getAllQueryCallbacks?(model: "$none", operation: string): readonly unknown[];

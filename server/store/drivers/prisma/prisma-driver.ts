@@ -19,7 +19,7 @@ const DIALECTS = new Map<string | undefined, DialectName>([
   ["mysql", "mysql"],
 ]);
 
-/** Adapters for D1. Their transactions run as single statements, without a word. */
+/** Adapters for D1. They run the statements of a transaction one by one, and do not say so. */
 const D1 = new Set<unknown>(["@prisma/adapter-d1", "@prisma/adapter-d1-http"]);
 
 export function isD1Client(prisma: object): boolean {
@@ -99,7 +99,7 @@ function prismaDriver<TClient extends PrismaLike>(
       ) => ReturnType<typeof run>;
       const options = {
         isolationLevel,
-        // Prisma's own timers end at once after a longer time.
+        // With a longer time, Prisma's own timers would end at once.
         ...(timeout !== undefined && { timeout: Math.min(timeout, MAX_TIMEOUT) }),
         ...(maxWait !== undefined && { maxWait: Math.min(maxWait, MAX_TIMEOUT) }),
       };

@@ -31,7 +31,7 @@ export function leavingBusy(connection: SqlConnection, prisma: PrismaLike): SqlC
     try {
       return await run();
     } catch (error) {
-      // Its COMMIT fails, but the client has left the connection by then.
+      // The COMMIT of the empty transaction fails, but by then the client has left the connection.
       if (isBusy(error)) await transact(async () => {}).catch(() => {});
       throw error;
     }
@@ -50,10 +50,11 @@ const READ =
  * A transaction on a file that other processes write to.
  *
  * The adapter begins with a plain BEGIN. A transaction that reads first meets SQLITE_BUSY at its first
- * write if another one is ahead of it, however long the time-out is. Such a statement stays open and
- * keeps its lock until it is collected as garbage: no process could write any more. So the first
- * statement asks for the lock of the writer. If that is refused, it holds nothing. It does not wait,
- * because a wait blocks the process, and the lock may be held by another transaction of the process.
+ * write if another transaction is ahead of it, however long the time-out is. Such a statement stays
+ * open and keeps its lock until it is collected as garbage: no process could write any more. So the
+ * first statement asks for the lock of the writer. If the lock is refused, the transaction holds
+ * nothing. The statement does not wait for the lock: a wait blocks the process, and another transaction
+ * of this process may hold the lock.
  *
  * Without WAL, COMMIT is answered SQLITE_BUSY while another connection reads, and then the adapter
  * keeps the file locked. Neither a ROLLBACK nor `$disconnect` ends that, so the error says what to do.
@@ -80,7 +81,9 @@ export async function libsqlTransaction<TTransaction, TResult>(
   }
 }
 
-/** The connection is the transaction's own, so nothing has to be put back if the lock is refused. */
+/**
+ * The connection is the transaction's own, so its time-out need not be put back if the lock is refused.
+ */
 async function lockAtOnce(tx: PrismaRaw, table: string): Promise<void> {
   const waits = (await busyTimeout(tx)) ?? 0;
   const isBounded = waits > 0 && (await busyTimeout(tx, 0)) !== undefined;
@@ -88,7 +91,10 @@ async function lockAtOnce(tx: PrismaRaw, table: string): Promise<void> {
   if (isBounded) await busyTimeout(tx, waits);
 }
 
-/** Reads the time, ms, or sets it. `undefined` over HTTP, where a server may refuse either of them. */
+/**
+ * Reads the busy time-out, ms, or sets it. `undefined` over HTTP, where a server may refuse to read or
+ * to set it.
+ */
 async function busyTimeout(tx: PrismaRaw, ms?: number): Promise<number | undefined> {
   try {
     const value = ms === undefined ? "" : ` = ${ms}`;

@@ -1,10 +1,11 @@
 /**
- * Prepared statements through Prisma's adapter for PostgreSQL. It names a statement only if its option
- * `statementNameGenerator` (Prisma 7.6) says so, and PostgreSQL plans one without a name at every call:
- * with a name, a lone limit makes three times as many calls.
+ * Prepared statements through Prisma's adapter for PostgreSQL. The adapter names a statement only if
+ * its option `statementNameGenerator` (Prisma 7.6) says so. PostgreSQL plans a statement without a name
+ * at every call: with a name, a lone limit makes three times as many calls.
  *
- * The adapter of the application is given such an option, which names the statements of this package and
- * no others. A client that is connected already keeps what it has until it connects again.
+ * The store gives the adapter of the application such an option, which names the statements of this
+ * package and no others. A client that is connected already keeps its old options until it connects
+ * again.
  */
 import { isUnprepared } from "../../sql/postgresql/errors.js";
 import type { SqlConnection } from "../../sql/driver.js";
@@ -21,8 +22,8 @@ interface NamingOptions {
 /** Known to every copy of this module, such as those of a hot reload. */
 const OURS = Symbol.for("trpc-rate-limit.statementNameGenerator");
 /**
- * At the end of the statements that are named. In a transaction of the application none is: one that
- * cannot be run would end the transaction.
+ * Stands at the end of the statements that are named. In a transaction of the application, no statement
+ * is named: a prepared statement that cannot be run would end the transaction.
  */
 const NAMED = " --named";
 
@@ -37,7 +38,7 @@ export function letAdapterName(prisma: object): boolean {
   const options = adapter.options as NamingOptions | undefined;
   const own = options?.statementNameGenerator;
   if (own?.[OURS]) return true;
-  // The application names all statements itself, perhaps none, because of its pooler.
+  // Keep the application's own generator. It may name no statement, because of a pooler.
   if (own !== undefined || !Object.isExtensible(adapter)) return false;
   (adapter as { options?: NamingOptions }).options = {
     ...options,
@@ -46,7 +47,7 @@ export function letAdapterName(prisma: object): boolean {
   return true;
 }
 
-/** Sends statements that are named, and without a name what a connection has lost. */
+/** Sends statements with names. A statement that a connection has lost is sent again without a name. */
 export function sendingNamed(connection: SqlConnection): SqlConnection {
   const texts = new PreparedTexts();
   const named = async <TResult>(

@@ -1,21 +1,21 @@
 /**
- * The pool that the application has given to Prisma's adapter for PostgreSQL, `new PrismaPg(pool)`.
- * The limiter's own statements go there too: through Prisma they take almost twice the time.
+ * The pool that the application has given to Prisma's adapter for PostgreSQL, `new PrismaPg(pool)`. The
+ * limiter's own statements go to this pool, too: through Prisma they take almost twice the time.
  *
- * The pool of `new PrismaPg({ connectionString })` cannot be reached. The client keeps what
- * `connect` of the adapter returns in a private field, and calls it again after a `$disconnect`.
- * Rejected: replacing `connect`. A client that is connected already would not call it, and it does
- * not say which one of several clients calls it.
+ * The pool of `new PrismaPg({ connectionString })` cannot be reached. The client keeps what `connect`
+ * of the adapter returns in a private field, and calls `connect` again after a `$disconnect`. Rejected:
+ * replacing `connect`. A client that is connected already would not call the replacement, and `connect`
+ * is not told which of several clients calls it.
  */
 import type { SqlConnection, SqlDriver } from "../../sql/driver.js";
 import { pgDriver, type PgDriverOptions } from "../pg/pg-driver.js";
 import type { PgPoolLike } from "../pg/pg-client.js";
 import type { ClientInternals } from "./prisma-client.js";
 
-/** What the adapter and the pool of `pg` have, and their types do not say. */
+/** Members of the adapter and of the pool of `pg` that their types do not show. */
 interface Adapter {
   adapterName?: unknown;
-  /** `null` without a pool of the application, and after the adapter has ended it. */
+  /** `null` without a pool of the application, and after the adapter has ended the pool. */
   externalPool?: (PgPoolLike & { ending?: boolean }) | null;
 }
 
@@ -40,7 +40,7 @@ function hasHooks(prisma: object): boolean {
 }
 
 /**
- * Sends statements to the pool for as long as it is that of the adapter, and later to Prisma: with
+ * Sends statements to the pool for as long as the adapter uses it, and later to Prisma: with
  * `disposeExternalPool`, a `$disconnect` ends the pool, and Prisma opens another one.
  *
  * @param driver of the Prisma client.

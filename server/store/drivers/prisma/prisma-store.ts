@@ -38,26 +38,27 @@ export interface PrismaStoreOptions {
   overridesModel?: string;
   /**
    * `"serializable"`: decisions run in transactions of that level, one per batch, and conflicts are
-   * retried. Decisions are exact without it too. Use it where a policy or an audit requires it. It
-   * costs throughput.
+   * retried. Decisions are exact without this option, too. Use the option where a policy or an audit
+   * requires it. The option costs throughput.
    * @default guarded statements at the database's own level
    */
   isolation?: "serializable" | undefined;
   /**
    * A pool of the application on the same database: a `pg.Pool` on PostgreSQL, a pool of `mysql2` or
-   * `mariadb` on MySQL and MariaDB. The single decisions of the limiter go through it, as prepared
-   * statements: on PostgreSQL in 0.6 of the time that they take through Prisma, on MariaDB with half
-   * of the CPU time of this process. `transaction` and `using` still go through Prisma. `false`:
-   * everything goes through Prisma.
+   * `mariadb` on MySQL and MariaDB. The single decisions of the limiter go through this pool, as
+   * prepared statements: on PostgreSQL in 0.6 of the time that they take through Prisma, on MariaDB
+   * with half of the CPU time of this process. `transaction` and `using` still go through Prisma.
+   * `false`: everything goes through Prisma.
    * @default the `pg.Pool` of the adapter, if it was made as `new PrismaPg(pool)` and no extension of
    * the client hooks into raw queries; otherwise `false`
    */
   pool?: PgPoolLike | MysqlPoolLike | MysqlCallbackPoolLike | false;
   /**
-   * Whether single statements are prepared, once per connection. Turn it off behind a pooler that
-   * does not support prepared statements, such as PgBouncer before 1.21 in transaction mode. Without
-   * a pool, the adapter for PostgreSQL from Prisma 7.6 on prepares them: the store gives it the option
-   * `statementNameGenerator`, if it has none, which names the statements of the store and no others.
+   * Whether single statements are prepared, once per connection. Turn `prepare` off behind a pooler
+   * that does not support prepared statements, such as PgBouncer before 1.21 in transaction mode.
+   * Without a pool, the adapter for PostgreSQL from Prisma 7.6 on prepares them: the store gives the
+   * adapter the option `statementNameGenerator`, if the adapter has none. The option names the
+   * statements of the store and no others.
    * @default true with the option `pool`; with the pool of the adapter, on connections that go to
    * PostgreSQL itself; without a pool, until the database does not find a prepared statement
    */

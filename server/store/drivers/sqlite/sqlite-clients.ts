@@ -53,7 +53,7 @@ export interface LibsqlClientLike extends LibsqlExecutor {
   batch(statements: { sql: string; args: never[] }[], mode: "write"): Promise<LibsqlResult[]>;
   /** Brings an embedded replica up to date. */
   sync(): Promise<unknown>;
-  /** Replaces the connection. Versions up to 0.14 do not have it. */
+  /** Replaces the connection. Versions up to 0.14 do not have this method. */
   reconnect?(): unknown;
 }
 

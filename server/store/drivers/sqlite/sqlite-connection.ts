@@ -81,7 +81,8 @@ function connect(db: SqliteDatabaseLike): SqliteConnection {
         write(value);
       } catch (error) {
         if (!isBusy(error)) throw error;
-        // Another process writes now, or has written since the read. Wait for it, and read again.
+        // Another process writes now, or has written since the read. Wait for that process, and read
+        // again.
         connection.rollBack();
         connection.execute("BEGIN IMMEDIATE", []);
         value = decide();
@@ -108,8 +109,8 @@ function connect(db: SqliteDatabaseLike): SqliteConnection {
       } catch (error) {
         const { unsafeMode } = db as DatabaseSettings;
         if (!isConnectionBusy(error) || unsafeMode === undefined) throw error;
-        // The application iterates over rows, perhaps with a call for each of them. SQLite has
-        // transactions meanwhile. better-sqlite3 has to be told to begin one.
+        // The application iterates over rows, perhaps with a call for each row. SQLite can begin a
+        // transaction meanwhile, but better-sqlite3 does so only in its unsafe mode.
         unsafeMode.call(db, true);
         try {
           return transact(decide, write);
@@ -131,7 +132,10 @@ export class SqliteBusyError extends Error {
   readonly code = "SQLITE_BUSY";
 }
 
-/** better-sqlite3, while the application iterates over the rows of a statement. */
+/**
+ * Whether better-sqlite3 has refused to run, because the application iterates over the rows of a
+ * statement.
+ */
 export function isConnectionBusy(error: unknown): boolean {
   return error instanceof TypeError && error.message.includes("connection is busy");
 }

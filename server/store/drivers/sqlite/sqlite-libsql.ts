@@ -3,10 +3,10 @@
  * Statements on a file are synchronous inside, so the store does not send one while a transaction
  * of its own is open.
  *
- * On a file, a statement that was answered SQLITE_BUSY stays open on its connection. Later writes
- * on the connection seem to succeed, but are not committed, and are lost when the statement is
- * collected as garbage. This was seen with 0.8.1, 0.10.0, 0.14.0, 0.15.15 and 0.17.4. So each write
- * has a COMMIT of its own, which then fails, and the client reconnects after SQLITE_BUSY.
+ * On a file, a statement that was answered SQLITE_BUSY stays open on its connection. Later writes on
+ * the connection seem to succeed, but are not committed, and are lost when the statement is collected
+ * as garbage. This was seen with 0.8.1, 0.10.0, 0.14.0, 0.15.15 and 0.17.4. So each write has a COMMIT
+ * of its own, which fails on such a connection, and the client reconnects after SQLITE_BUSY.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import { isBusy } from "../../sql/sqlite/errors.js";
@@ -69,7 +69,10 @@ export function libsqlDriver<TClient extends LibsqlClientLike>(
   };
 }
 
-/** Without `reconnect`, an empty transaction does it: the client opens another connection after it. */
+/**
+ * Replaces the connection of the client. Without `reconnect`, an empty transaction does so: the client
+ * opens another connection after it.
+ */
 async function reconnect(client: LibsqlClientLike): Promise<void> {
   if (client.reconnect === undefined) (await client.transaction("deferred")).close();
   else await client.reconnect();
@@ -95,10 +98,12 @@ function committing(client: LibsqlClientLike): LibsqlExecutor {
   };
 }
 
-/** What libsql says about a plain file. The second is that of `@libsql/client` 0.8. */
+/** The errors of `sync` on a plain file. The second one is that of `@libsql/client` 0.8. */
 const PLAIN_FILE = /SyncNotSupported|Sync is not supported in databases opened in File mode/;
 
-/** A client does not tell its options, so its `sync` tells: on a plain file it is not supported. */
+/**
+ * A client does not tell its options, so its `sync` is tried: on a plain file, `sync` is not supported.
+ */
 async function refuseReplica(client: LibsqlClientLike): Promise<void> {
   if (client.protocol !== "file") return;
   const isPlain = await client.sync().then(

@@ -29,12 +29,12 @@ const EXPECTED =
 
 /**
  * A store on one connection or client. One store per database and process: calls that share a store
- * share their statements. `using` takes a transaction of `@libsql/client`, or a connection of its
- * own that has run `BEGIN IMMEDIATE`.
+ * share their statements. `using` takes a transaction of `@libsql/client`, or a separate connection
+ * that has run `BEGIN IMMEDIATE`.
  *
- * A synchronous client blocks the event loop while another process writes. Its time-out
- * (`timeout`, or `PRAGMA busy_timeout`, which is 0 in Bun) should be short, such as 100 ms. The store
- * tries again.
+ * A synchronous client blocks the event loop while another process writes. Its time-out (`timeout`, or
+ * `PRAGMA busy_timeout`, which is 0 in Bun) should be short, such as 100 ms. After the time-out, the
+ * store tries again.
  *
  * @throws RateLimitConfigError when `db` is none of these clients, or `isolation` is given and is
  * not `"serializable"`, or `open` is given for `@libsql/client`.

@@ -30,7 +30,7 @@ export interface SynchronousDrivers<TDatabase> {
   transactions: SqlDriver<TDatabase>;
   /** Runs the store's own statements. */
   single: SqlDriver<SqlConnection>;
-  /** Runs its decisions. */
+  /** Runs the decisions of the store. */
   atOnce: ConnectionAtOnce;
 }
 
@@ -96,7 +96,7 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
           return result;
         } finally {
           connection.rollBack();
-          // A closed connection also refuses the statements that `run` sends when its time is over.
+          // A closed connection also refuses the statements that `run` sends after its time is over.
           tx.close();
         }
       }),

@@ -1,6 +1,6 @@
 /**
- * One user of the database at a time, among the statements and the transactions of a store. SQLite
- * has one writer. A synchronous client waits for it by blocking the event loop, and then a
+ * One user of the database at a time, among the statements and the transactions of a store. SQLite has
+ * one writer. A synchronous client waits for the writer by blocking the event loop, and then a
  * transaction of the same process could not go on to its end.
  */
 import { UnsentError } from "../../row-access.js";
