@@ -10,9 +10,9 @@ import { demandFinite, type Settled } from "./plan-writes.js";
 import { type Decision, rowKey, type RowId } from "./store.js";
 
 export interface RowsAtOnce {
-  /** The state of a row; `null` if it does not exist. */
+  /** The state of a row; `null` if the row does not exist. */
   get(row: RowId): Row | null;
-  /** Writes a row; `null` deletes it. */
+  /** Writes a row; `null` deletes the row. */
   put(row: RowId, next: Row | null): void;
 }
 

@@ -1,4 +1,4 @@
-/** What a store reports about its batches, for metrics. */
+/** The report of a store about its batches, for metrics. */
 
 /** The argument of `onBatch`: a batch of calls that the store has sent to its database together. */
 export interface BatchEvent {

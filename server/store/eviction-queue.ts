@@ -1,7 +1,7 @@
 /**
- * Which row a full memory store drops. A row that is full again can go without a loss. If no row is
- * full, the least used row goes: a flood of keys with a few tokens used then cannot push out a row that
- * denies its calls.
+ * The choice of the row that a full memory store drops. A row that is full again can go without a loss.
+ * If no row is full, the least used row goes: a flood of keys with a few tokens used then cannot push
+ * out a row that denies its calls.
  */
 import { isCredits } from "../../core/rows/credits.js";
 import { fullAt, usageOf } from "../../core/rows/reading.js";

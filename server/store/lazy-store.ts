@@ -1,7 +1,7 @@
 /**
- * A store that the first call opens. It is for an application that makes its database client after it
- * has loaded the file of its limits, such as a server that gives its client to the packages that it
- * uses.
+ * A store that the first call opens. Such a store is for an application that makes its database client
+ * after it has loaded the file of its limits, such as a server that gives its client to the packages
+ * that it uses.
  */
 import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
@@ -127,7 +127,7 @@ export function lazyStore<TTransaction = unknown>(
       }
     },
   };
-  // What the opened store lacks is `undefined` here, too.
+  // A method that the opened store lacks is `undefined` here, too.
   return lazy as RateLimitStore<TTransaction>;
 }
 

@@ -26,7 +26,9 @@ import {
 
 /** Rows that `prune` looks at before it lets other work of this process run. */
 const SLICE = 1000;
-/** The default of `maxRows`. With some 500 bytes a row, it is a quarter of a heap of 512 MB. */
+/**
+ * The default of `maxRows`. With some 500 bytes a row, so many rows are a quarter of a heap of 512 MB.
+ */
 const DEFAULT_MAX_ROWS = 250_000;
 
 /** The options of `memoryStore`. */

@@ -12,7 +12,7 @@ export interface OverrideRow {
   name: string;
   /** The key that the override is for; `""` for all keys of the limit. */
   key: string;
-  /** What counts instead of the limit's config: JSON, at most 1,000 characters, ASCII. */
+  /** The rule that counts instead of the limit's config: JSON, at most 1,000 characters, ASCII. */
   rule: string;
   /**
    * When the override ends, epoch ms; `MAX_RETRY_AFTER` for never. Always a number, because not every
@@ -91,6 +91,6 @@ export interface OverrideTable {
   write(row: OverrideRow, call?: Call): Promise<void>;
   /** Deletes a row. Resolves with whether there was one. */
   remove(name: string, key: string, call?: Call): Promise<boolean>;
-  /** Deletes the rows whose `until` is at most `before`. Resolves with their number. */
+  /** Deletes the rows whose `until` is at most `before`. Resolves with the number of deleted rows. */
   removeEnded(before: number, call?: Call): Promise<number>;
 }

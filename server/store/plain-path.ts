@@ -6,9 +6,9 @@
  * The conditions on the numbers of a call are in this file. Other conditions are elsewhere, because
  * they are about the way of a batch, about a kind of decision, or about a kind of store:
  *
- * - What is known of the row, and of earlier tries (`group-commit/ways/ways.ts`).
- * - What the row says: a statement leaves closed rows and some other rows to `core` (`owesNothing` in
- *   `take-terms.ts`).
+ * - Facts that are known of the row and of earlier tries (`group-commit/ways/ways.ts`).
+ * - The numbers of the row: a statement leaves closed rows and some other rows to `core` (`owesNothing`
+ *   in `take-terms.ts`).
  * - A decision without `plain` never takes the plain path: a decision of several claims, such as
  *   `limitAll`, or a decision with `once` (`ClaimDecision` in `limiter/claims/draft.ts`).
  * - A call that enters a slot takes the plain path where it believes a slot to be free (`EnterClaim` in
@@ -60,7 +60,7 @@ interface Tokens {
   count: number;
   /** The least that may be left in a row. */
   floor: number;
-  /** What is used at least before the take. @default 0 */
+  /** The least that counts as used before the take. @default 0 */
   least?: number | undefined;
   /** @default Infinity */
   maxWait?: number | undefined;

@@ -41,8 +41,8 @@ export interface TakeTerms<TConfig extends Bucket = Bucket> {
   /** The least that a take may leave. */
   floor: number;
   /**
-   * The least that counts as used before the take, from 0 on. For the block of a lease, it is what
-   * refills while the block may live.
+   * The least that counts as used before the take, from 0 on. For the block of a lease, this number is
+   * what refills while the block may live.
    * @default 0
    */
   least?: number | undefined;
@@ -100,8 +100,9 @@ export interface RowAccess extends RowStatements {
   /** Whether the lines of one take may differ in their terms. */
   readonly mixesTerms: boolean;
   /**
-   * Runs `run` in a transaction. Its reads lock the rows that they find, and wait for locked rows
-   * for a bounded time. Its statements throw on conflicts. Absent if the database has no row locks.
+   * Runs `run` in a transaction. Reads in this transaction lock the rows that they find, and wait for
+   * locked rows for a bounded time. Statements in this transaction throw on conflicts. Absent if the
+   * database has no row locks.
    *
    * @param isHurried whether other calls wait for the end of the transaction, so that it should wait
    * less for locks.

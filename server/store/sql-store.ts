@@ -8,7 +8,7 @@ import type { RateLimitStore } from "./store.js";
 export interface SqlStoreOptions {
   /** The table's name, as in the package's migrations. @default "RateLimit" */
   table?: string | undefined;
-  /** The schema of the table. On MySQL, its database. @default the connection's own */
+  /** The schema of the table. On MySQL, the database of the table. @default the connection's own */
   schema?: string | undefined;
   /**
    * The name of the table of overrides, in the same schema. Only a limiter with `overrides` uses it.

@@ -25,12 +25,12 @@ export interface RowId {
   id?: string;
   /**
    * One shard's part of the config that the call was made with, if the caller knows it. A store may
-   * need it to tell when the row will be full again.
+   * need the config to tell when the row will be full again.
    */
   config?: Bucket | undefined;
 }
 
-/** A row that exists, and what it holds. */
+/** A row that exists, and its state. */
 export interface FoundRow {
   readonly row: RowId;
   readonly state: Row;
@@ -38,7 +38,7 @@ export interface FoundRow {
 
 /** The result of a decision on the states that it received. */
 export interface Outcome<TResult> {
-  /** What the caller gets. */
+  /** The answer to the caller. */
   result: TResult;
   /**
    * One entry per row, in the order of `rows`: a state to write, `null` to delete the row, or
@@ -50,8 +50,8 @@ export interface Outcome<TResult> {
 }
 
 /**
- * An atomic step. `decide` is pure. It may run more than once, on newer states each time, and only the
- * last run counts. The state `null` stands for a row that does not exist.
+ * An atomic step. `decide` is pure. `decide` may run more than once, on newer states each time, and
+ * only the last run counts. The state `null` stands for a row that does not exist.
  */
 export interface Decision<TResult> {
   /** The rows whose states `decide` receives, in this order. */
@@ -65,7 +65,10 @@ export interface Decision<TResult> {
    * runs `decide`.
    */
   readonly plain?: PlainTake<TResult> | undefined;
-  /** Call it as a method. It may be inherited, so a spread copy of the decision may lack it. */
+  /**
+   * Call `decide` as a method. A decision may inherit `decide`, so a spread copy of the decision may
+   * lack it.
+   */
   decide(states: readonly (Row | null)[]): Outcome<TResult>;
 }
 
@@ -82,8 +85,8 @@ export interface PlainTake<TResult> {
   /** The least that the take may leave; see `floorOf`. */
   readonly floor: number;
   /**
-   * The least that counts as used before the take, from 0 on. For the block of a lease, it is what
-   * refills while the block may live.
+   * The least that counts as used before the take, from 0 on. For the block of a lease, this number is
+   * what refills while the block may live.
    * @default 0
    */
   readonly least?: number | undefined;
@@ -107,7 +110,7 @@ export interface Submission<TResult> extends Call {
 }
 
 /**
- * Where the rows are. It supplies atomicity, and leaves the arithmetic to the decisions.
+ * Where the rows are. A store supplies atomicity, and leaves the arithmetic to the decisions.
  *
  * @typeParam TTransaction the database client's type of a transaction.
  */
@@ -175,7 +178,7 @@ export interface RateLimitStore<TTransaction = unknown> {
    */
   isSilentSince?(since: number): boolean;
   /**
-   * What a call that has just timed out was waiting for, as far as the store can tell: the end of its
+   * Why a call that has just timed out had to wait, as far as the store can tell: the end of the
    * error's message, or `""`. A wrapper of a store should pass this method on.
    */
   whyLate?(): string;
@@ -240,8 +243,8 @@ export interface RateLimitStore<TTransaction = unknown> {
 }
 
 /**
- * The decisions of one transaction. They run one after the other. Its `list` and `earliest` show the
- * rows that the transaction sees.
+ * The decisions of one transaction. The decisions run one after the other. `list` and `earliest` show
+ * the rows that the transaction sees.
  */
 export interface JoinedStore extends Pick<RateLimitStore, "apply" | "list" | "earliest"> {
   /**
@@ -252,7 +255,7 @@ export interface JoinedStore extends Pick<RateLimitStore, "apply" | "list" | "ea
   inTurn?<TResult>(work: (inside: InsideTurn) => Promise<TResult>): Promise<TResult>;
 }
 
-/** What a turn in a transaction is made of. */
+/** The methods of a turn in a transaction. */
 export interface InsideTurn extends Pick<RateLimitStore, "apply"> {
   /**
    * Runs `statement`, which must go by the connection of the transaction. After the end of the
@@ -261,12 +264,12 @@ export interface InsideTurn extends Pick<RateLimitStore, "apply"> {
   send<TResult>(statement: () => Promise<TResult>): Promise<TResult>;
 }
 
-/** Which rows are full. */
+/** The terms by which rows are full. */
 export interface PruneTerms {
   /**
    * By the name of a limit: one shard's part of each config that its rows may be charged with. A row is
-   * full only if it is full under all of these configs. Their `start` matters for months only: other
-   * windows follow from the `ts` of the row.
+   * full only if it is full under all of these configs. The `start` of these configs matters for months
+   * only: other windows follow from the `ts` of the row.
    */
   readonly configs: ReadonlyMap<string, readonly Bucket[]>;
   /** The instant at which the rows have to be full, epoch ms. */

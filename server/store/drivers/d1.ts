@@ -14,7 +14,7 @@ import type { RateLimitStore } from "../store.js";
 export interface D1ResultLike {
   /** The rows, keyed by column. */
   results: unknown[];
-  /** What the statement has done, such as `changes`: how many rows were written. */
+  /** The effects of the statement, such as `changes`: how many rows were written. */
   meta: object;
 }
 
@@ -82,7 +82,7 @@ export function d1Store(db: D1DatabaseLike, options: D1StoreOptions = {}): RateL
   return createD1Store(db, tableOf(options), (options as SqlStoreOptions).isolation);
 }
 
-/** @param isolation what the caller has given; it is refused. */
+/** @param isolation the option that the caller has given, which is refused. */
 export function createD1Store(
   db: D1DatabaseLike,
   table: TableName,
@@ -144,7 +144,9 @@ export function isD1Busy(error: unknown): boolean {
   return error instanceof Error && /\bSQLITE_(BUSY|LOCKED)/.test(error.message);
 }
 
-/** What is wrong with a binding, and what to pass instead; `undefined` if it can be used. */
+/**
+ * Says what is wrong with a binding, and what to pass instead; `undefined` if the binding can be used.
+ */
 function problemOf(db: unknown): string | undefined {
   if (isD1(db)) return undefined;
   if (isD1Session(db)) return `${EXPECTED}, and not a session of it, whose reads may be stale`;

@@ -194,7 +194,9 @@ const INSTEAD =
 
 const EXPECTED = "the storage of a Durable Object with SQLite, such as ctx.storage";
 
-/** What is wrong with a storage, and what to pass instead; `undefined` if it can be used. */
+/**
+ * Says what is wrong with a storage, and what to pass instead; `undefined` if the storage can be used.
+ */
 function problemOf(storage: unknown): string | undefined {
   if (isD1(storage)) return `${EXPECTED}: use d1Store for a binding to D1`;
   const { transactionSync, storage: inner } = Object(storage) as Record<string, unknown>;

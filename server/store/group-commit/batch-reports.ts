@@ -1,4 +1,4 @@
-/** Reports batches to the listeners of a store. Without listeners, it makes no events. */
+/** Reports batches to the listeners of a store. Without listeners, no events are made. */
 import type { BatchEvent, BatchListener } from "../batch-event.js";
 import type { Batch, Outcome } from "./batch.js";
 

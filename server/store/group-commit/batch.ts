@@ -34,11 +34,11 @@ export interface Way {
   carryOut(batch: Batch, isHurried: boolean): Promise<Outcome>;
 }
 
-/** What became of a batch. */
+/** The outcome of a batch. */
 export interface Outcome {
   /** Calls that must be decided again. */
   readonly again: readonly Job[];
-  /** The way on which they are decided again. */
+  /** The way on which the calls in `again` are decided again. */
   readonly nextWay: WayName;
   /** How many of the calls in `again` met a conflict with another transaction. */
   readonly conflicts: number;

@@ -126,7 +126,9 @@ class CommitAtOnce {
     this.reports.report({ way, calls: jobs.length, rows, duration, conflicts, failed });
   }
 
-  /** Tries the calls again after a conflict, or rejects them. Returns whether it was a conflict. */
+  /**
+   * Tries the calls again after a conflict, or rejects them. Returns whether the error was a conflict.
+   */
   #fail(jobs: readonly Job[], error: unknown): boolean {
     if (!this.access.isConflict(error)) {
       for (const job of jobs) job.reject(this.access.wrap(error));

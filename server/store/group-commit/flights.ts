@@ -18,8 +18,8 @@
 import type { Batch } from "./batch.js";
 
 /**
- * A batch in flight for longer than this, ms, has stalled: other batches are dispatched as if it
- * were not in flight. Its connection may have gone silent.
+ * A batch in flight for longer than this, ms, has stalled: other batches are dispatched as if it were
+ * not in flight. The connection of the batch may have gone silent.
  */
 const STALLED_AFTER = 5000;
 /** The same time for a take of one row, ms. Such a take may wait for a transaction that holds the row. */
@@ -78,7 +78,7 @@ export class Flights {
     return this.#lone === undefined && this.#inFlight.size === 0 && this.#aside.size === 0;
   }
 
-  /** Rows of batches in flight or aside, as `rowKey`s. Calls on them wait. */
+  /** Rows of batches in flight or aside, as `rowKey`s. Calls on these rows wait. */
   get busy(): ReadonlySet<string> {
     this.#enterLone();
     return this.#busy;
@@ -155,7 +155,9 @@ export class Flights {
     }
   }
 
-  /** The batch is answered. If it had stalled and has written after all, its writes were guarded. */
+  /**
+   * The batch is answered. If the batch had stalled and has written after all, its writes were guarded.
+   */
   end(batch: Batch, now: number): void {
     this.#changedAt = now;
     if (this.#lone === batch) this.#lone = undefined;

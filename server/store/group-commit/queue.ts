@@ -10,7 +10,7 @@ const MANY_WAITING = 1000;
 
 export class Queue {
   #writers: Job[] = [];
-  /** Calls that only read. They wait for no row. */
+  /** Calls that only read, and so wait for no row. */
   #readers: Job[] = [];
   #readLast = false;
   #purgeAt = MANY_WAITING;

@@ -6,7 +6,7 @@
 import { afterAnswers } from "../../timers/next-tick.js";
 import type { RowAccess } from "../row-access.js";
 
-/** The most probes without an answer. Each of them keeps a connection. */
+/** The most probes without an answer. Each probe keeps a connection. */
 const MAX_PROBES = 2;
 
 interface Probe {

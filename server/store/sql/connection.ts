@@ -2,7 +2,7 @@
 import type { SqlConnection, SqlDriver } from "./driver.js";
 
 /**
- * Which lock reads and writes take, and how long they wait for rows that other transactions have
+ * The lock that reads and writes take, and how long they wait for rows that other transactions have
  * locked, as far as the database offers a choice.
  *
  * The locks:

@@ -24,7 +24,7 @@ export interface Dialect {
   readonly maxInFlight: number;
   /** Whether reads inside a transaction lock rows, and wait for rows that others have locked. */
   readonly hasRowLocks: boolean;
-  /** Whether transactions have levels of isolation. Otherwise all of them are Serializable. */
+  /** Whether transactions have levels of isolation. Otherwise all transactions are Serializable. */
   readonly hasLevels: boolean;
   /** Whether a client opens a file, which is never silent, and has no pool of connections. */
   readonly isFile: boolean;
@@ -118,9 +118,9 @@ export interface Statements {
    * the rows that were written, by `rowKey`.
    */
   update(connection: Connection, groups: readonly WriteGroup[]): Promise<ReadonlySet<string>>;
-  /** Inserts rows that do not exist. Returns those inserted. */
+  /** Inserts rows that do not exist. Returns the inserted rows. */
   insert(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
-  /** Deletes rows that are as they were. Returns those deleted. */
+  /** Deletes rows that are as they were. Returns the deleted rows. */
   remove(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /**
    * Writes a group of several kinds of write in one statement or one batch, all or nothing, for
@@ -167,7 +167,7 @@ export interface OverrideStatements {
    * the number of all rows. The rows and the number are of one snapshot.
    */
   readonly readChanges: string;
-  /** Inserts a row, or replaces it. Parameters: `id`, `rule`, `until` and `setAt`. */
+  /** Inserts or replaces a row. Parameters: `id`, `rule`, `until` and `setAt`. */
   readonly write: string;
   /** Deletes the row with an `id`. */
   readonly remove: string;

@@ -65,11 +65,11 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
    * Without `database`, each store learns these facts for itself.
    */
   readonly database?: string | object | undefined;
-  /** The driver's own defaults, if they can be changed. */
+  /** The driver's own defaults, if the application can change them. */
   readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;
   /**
-   * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
-   * `run` rejects or the COMMIT fails. Rejects with the same error as `run`, or with that of the
+   * Runs `run` in a transaction of its own. The transaction commits when `run` resolves, and rolls back
+   * when `run` rejects or the COMMIT fails. Rejects with the same error as `run`, or with that of the
    * BEGIN or the COMMIT. Statements of the driver itself are never part of the transaction.
    *
    * Leave `transaction` out if the client has no interactive transactions, as over HTTP. Decisions are

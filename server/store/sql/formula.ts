@@ -1,6 +1,6 @@
 /**
  * `takeTokens` and `isFullAt` of `core` as SQL. The operations are in the same order as in `core`, so
- * that the results are the same to the last bit. The differential test compares them.
+ * that the results are the same to the last bit. The differential test compares the results.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
 
@@ -51,7 +51,7 @@ interface Functions {
   floor(quotient: string): string;
 }
 
-/** What a take does with a row. */
+/** The parts of a take from one row. */
 interface Take<TOperands> {
   /**
    * How much is used after the take. A number above `own` is written as a debt, see `Formula.written`.
@@ -85,8 +85,8 @@ export interface Formula {
 }
 
 /**
- * Only closed rows, and rows of configs that SQL does not calculate with, say more than this number. It
- * is far below the largest double.
+ * Only closed rows, and rows of configs that SQL does not calculate with, say more than this number.
+ * This number is far below the largest double.
  */
 const CLOSED_FROM = "1e60";
 

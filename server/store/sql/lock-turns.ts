@@ -16,8 +16,9 @@ import type { SqlConnection, SqlDriver } from "./driver.js";
 /** How long to wait for the turn at a row, ms. */
 const TURN_WAIT = 2000;
 /**
- * The same for several rows. Less than PostgreSQL's `deadlock_timeout`, so that the wait ends before
- * the database looks for a victim, which could be a transaction of the application.
+ * How long to wait for the turns at several rows, ms. Less than PostgreSQL's `deadlock_timeout`, so
+ * that the wait ends before the database looks for a victim, which could be a transaction of the
+ * application.
  */
 const TURNS_WAIT = 500;
 /**
@@ -29,8 +30,8 @@ const HOLD_FOR = 50;
 const HOLD_FOR_TRIPS = 3;
 
 /**
- * Locks rows for the first transaction, when its turn has come. Resolves with their states, which the
- * first transaction has read.
+ * Locks rows for the first transaction, when its turn has come. Resolves with the states of the rows,
+ * which the first transaction has read.
  *
  * @param first the connection of the transaction that gets the locks.
  * @param single begins the second transaction.

@@ -40,7 +40,7 @@ export interface Pruning {
    */
   isBeyond?(made: Params, name: string, after: string | undefined): string;
   /**
-   * Deletes the full rows of a page. Resolves with their number.
+   * Deletes the full rows of a page. Resolves with the number of deleted rows.
    *
    * @param table quoted.
    */

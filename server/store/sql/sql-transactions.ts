@@ -121,7 +121,10 @@ export class SqlTransactions<TTransaction> {
     return createTransactionStore(joined, { isConflict, wrap }, { list, earliest }, gate);
   }
 
-  /** The statements of a transaction. Its first statement is a read, which checks the table if needed. */
+  /**
+   * The statements of a transaction. The first statement of a transaction is a read, which checks the
+   * table if needed.
+   */
   #statements(connection: Connection): RowStatements {
     return {
       read: (rows) => this.options.table.read(connection, rows),

@@ -11,7 +11,7 @@ export function quoted(identifier: string, mark: '"' | "`" = '"'): string {
 /** A table, not quoted. */
 export interface TableName {
   name: string;
-  /** Without it, the database looks the table up as it does for any statement. */
+  /** Without a schema, the database looks the table up as it does for any statement. */
   schema?: string | undefined;
   /** How an application makes the table with this store, for messages. @default in SQL */
   madeBy?: "Prisma" | "Drizzle" | undefined;

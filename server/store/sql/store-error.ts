@@ -1,6 +1,6 @@
 /**
- * The error that callers receive when the database fails. Its message is written to logs, so the
- * message never has a parameter of the statement: keys can be e-mail addresses. Drivers and ORMs do put
+ * The error that callers receive when the database fails. The message of the error is written to logs,
+ * so it never has a parameter of the statement: keys can be e-mail addresses. Drivers and ORMs do put
  * parameters into their messages. So the message is that of the database itself, without the values
  * that the database quotes.
  */

@@ -42,7 +42,7 @@ export async function writeGroups(
     } catch (error) {
       // The error has aborted the whole transaction, and its owner has to receive it.
       if (connection.transaction === undefined) throw error;
-      // After a conflict the statement was rolled back. Its groups are decided again.
+      // After a conflict the statement was rolled back. The groups of the statement are decided again.
       if (isConflict(error)) return;
       for (const group of members) outcomes.set(group, { error });
     }
@@ -98,8 +98,8 @@ function sendingWhile(isWanted: () => boolean, connection: Connection): Connecti
 const HELD: Row = { used: 0, ts: 0 };
 
 /**
- * A group with several kinds of write. It is rolled back unless each of its rows was written. A row
- * that has to stay absent cannot be locked, so it is inserted, which keeps other transactions from
+ * A group with several kinds of write. The group is rolled back unless each of its rows was written. A
+ * row that has to stay absent cannot be locked, so it is inserted, which keeps other transactions from
  * inserting it, and deleted again.
  */
 function writeMixed(statements: Statements, connection: Connection, { writes }: WriteGroup) {
@@ -111,7 +111,7 @@ function writeMixed(statements: Statements, connection: Connection, { writes }: 
     const updates = writes.filter(isUpdate);
     const releases = absent.map((row): Write => ({ row, was: HELD, next: null }));
     const deletes = [...writes.filter(isDelete), ...releases];
-    // Inserts first: they fail at once on an existing row, before the other writes wait for locks.
+    // Inserts first: inserts fail at once on an existing row, before the other writes wait for locks.
     const steps = [
       inserts.length > 0 && (() => statements.insert(tx, inserts)),
       updates.length > 0 && (() => statements.update(tx, [{ writes: updates, decisions: [] }])),

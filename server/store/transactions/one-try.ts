@@ -32,9 +32,9 @@ export interface TransactionAccess<TTransaction> extends Pick<RowAccess, "isConf
   /** The limits inside the transaction. @param queued whether to queue for locks */
   join(tx: TTransaction, queued: boolean): TransactionStore;
   /**
-   * Queues for the locks of rows, and then joins. It is called before the first statement of the
-   * transaction. Absent if `join` queues. The turn needs a second connection, so one transaction at a
-   * time calls `joinInTurn`.
+   * Queues for the locks of rows, and then joins. `joinInTurn` is called before the first statement of
+   * the transaction. Absent if `join` queues. The turn needs a second connection, so one transaction at
+   * a time calls `joinInTurn`.
    */
   joinInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<TransactionStore>) | undefined;
   /** See `RateLimitStore.whyLate`. */
@@ -42,7 +42,7 @@ export interface TransactionAccess<TTransaction> extends Pick<RowAccess, "isConf
 }
 
 export interface TryOptions {
-  /** What the application has given. The driver has defaults of its own. */
+  /** The bounds that the application has given. The driver has defaults of its own. */
   given: Pick<TransactionOptions, "timeout" | "maxWait">;
   timeout: number;
   maxWait: number;
@@ -55,7 +55,7 @@ export interface TryOptions {
 }
 
 export class OneTry<TTransaction, TResult> {
-  /** What the function has thrown, or the conflict that it has hidden. */
+  /** The error that the function has thrown, or the conflict that it has hidden. */
   thrown: { error: unknown } | undefined;
   /** The rows that the function had used when it met a conflict over them. */
   lost: readonly RowId[] | undefined;

@@ -1,7 +1,7 @@
 /**
- * Joins transactions that the application owns, with `using`. Only the application can retry them, so a
- * call rejects with the error as it is. After an error that has rolled the transaction back, all later
- * calls reject with the same error.
+ * Joins transactions that the application owns, with `using`. Only the application can retry such a
+ * transaction, so a call rejects with the error as it is. After an error that has rolled the
+ * transaction back, all later calls reject with the same error.
  */
 import type { RateLimitStore } from "../store.js";
 import type { TransactionStore } from "./decisions-inside.js";

@@ -28,8 +28,8 @@ const MAX_OPEN = 8;
 /** After this many conflicts over the same rows, a transaction queues for their locks. */
 const QUEUE_AFTER = 3;
 /**
- * The same for a transaction that stands in line for the rows, so that only other processes can hold
- * the rows.
+ * The same number for a transaction that stands in line for the rows, so that only other processes can
+ * hold the rows.
  */
 const QUEUE_AFTER_IN_LINE = 2;
 
@@ -57,7 +57,7 @@ export function createTransactionRunner<TTransaction>(
   };
 }
 
-/** What the transactions of a store wait for in this process. */
+/** The queues in which the transactions of a store wait in this process. */
 type Queues = ReturnType<typeof createQueues>;
 
 function createQueues({ joinInTurn }: Pick<TransactionAccess<never>, "joinInTurn">) {
@@ -67,8 +67,8 @@ function createQueues({ joinInTurn }: Pick<TransactionAccess<never>, "joinInTurn
     turn: createSemaphore(1),
     lines: createRowLines(),
     // There are no lines where `join` queues: the database has lines of its own, and the next
-    // transaction in them is ready sooner. There are none where requests own their I/O: a cancelled
-    // request would stay in its lines for ever.
+    // transaction in them is ready sooner. There are no lines where requests own their I/O, either: a
+    // cancelled request would stay in its lines for ever.
     hasLines: joinInTurn !== undefined && !requestsOwnIo(),
   };
 }

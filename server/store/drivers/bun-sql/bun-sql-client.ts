@@ -4,7 +4,7 @@
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 
-/** What a statement resolves with: the rows, and how many of them were written. */
+/** The answer to a statement: the rows, and how many of them were written. */
 export interface BunSqlResult {
   /** The number of rows that were returned; if none were, the number of rows that were written. */
   readonly count: number;
@@ -12,7 +12,7 @@ export interface BunSqlResult {
   readonly affectedRows: number;
 }
 
-/** What runs statements: the client, a connection of `reserve`, or a transaction of `begin`. */
+/** The executor of statements: the client, a connection of `reserve`, or a transaction of `begin`. */
 export interface BunSqlExecutor {
   /** Runs one statement. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type that Bun declares
@@ -39,7 +39,7 @@ export interface BunSqlLike extends BunSqlExecutor {
   begin(options: string, run: never): Promise<unknown>;
 }
 
-/** What the client's `begin` passes to its function. */
+/** The transaction that the client's `begin` passes to its function. */
 export type BunSqlTransactionOf<TSql extends BunSqlLike> = TSql["begin"] extends (
   options: string,
   run: infer TRun,

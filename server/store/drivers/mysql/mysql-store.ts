@@ -17,7 +17,7 @@ import { mysqlDriver, type MysqlDriverOptions } from "./mysql-driver.js";
 /** The options of `mysqlStore`. */
 export interface MysqlStoreOptions extends MysqlDriverOptions, SqlStoreOptions {}
 
-/** What `using` and `transaction` of a store on this client take. */
+/** The transactions that `using` and `transaction` of a store on this client take. */
 export type MysqlTransactionOf<TClient> = TClient extends BunSqlLike
   ? BunSqlTransactionOf<TClient>
   : TClient extends MysqlPoolLike | MysqlCallbackPoolLike

@@ -59,7 +59,7 @@ export interface PgPoolLike extends PgQueryable {
  * `connect` lends nothing.
  */
 export interface PgSingleClientLike extends PgQueryable {
-  /** Quotes an identifier. A pool does not have it. */
+  /** Quotes an identifier. A pool does not have this method. */
   escapeIdentifier(text: string): string;
   /** `"T"` or `"E"` inside of a transaction. `pg` before 8.21 does not have this method. */
   getTransactionStatus?(): string | null;
@@ -108,9 +108,9 @@ interface Connectable {
 }
 
 /**
- * Which database a pool or a client connects to, as one text. See `SqlDriver.database`.
+ * The database to which a pool or a client connects, as one text. See `SqlDriver.database`.
  *
- * @returns `undefined` if it is not known.
+ * @returns `undefined` if the database is not known.
  */
 export function pgDatabaseOf(client: object): string | undefined {
   const { connectionParameters, options } = client as Connectable;

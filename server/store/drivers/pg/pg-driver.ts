@@ -46,7 +46,7 @@ export interface PgDriverOptions {
 
 /**
  * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go to
- * PostgreSQL itself. It is for an application that did not ask for prepared statements.
+ * PostgreSQL itself: for an application that did not ask for prepared statements.
  */
 export function pgDriver(
   pool: PgPoolLike,
@@ -118,7 +118,7 @@ function createPgTransactions(
     let late: Error | undefined;
     const timer = startTimer(() => {
       late = new Error(`the transaction took longer than ${timeout} ms`);
-      // This closes the connection, and the database rolls its transaction back.
+      // The pool closes the connection, and the database rolls its transaction back.
       client.release(late);
     }, timeout);
     try {

@@ -23,7 +23,7 @@ import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
 /** The options of `pgStore`. */
 export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
 
-/** What `using` and `transaction` of a store on this client take. */
+/** The transactions that `using` and `transaction` of a store on this client take. */
 export type PgTransactionOf<TClient> = TClient extends BunSqlLike
   ? BunSqlTransactionOf<TClient>
   : PgConnectionOf<TClient>;

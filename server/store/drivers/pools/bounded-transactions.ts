@@ -21,7 +21,8 @@ export interface Lent<TClient> {
 
 /**
  * Lends a connection to `work`, which gives it back. When the time is over, the connection is closed,
- * and the database rolls its transaction back. What `work` waits for may never settle then.
+ * and the database rolls its transaction back. The promises that `work` waits for may never settle
+ * then.
  */
 export async function runOnLent<TClient extends object, TResult>(
   connections: Connections<TClient>,
@@ -78,8 +79,8 @@ export const ROLLED_BACK =
   "the transaction was rolled back, because one of its statements had failed; rethrow its error";
 
 /**
- * Rejects if a transaction of PostgreSQL can no longer be committed. The COMMIT would roll it back
- * without an error, and most libraries do not notice.
+ * Rejects if a transaction of PostgreSQL can no longer be committed. The COMMIT would roll the
+ * transaction back without an error, and most libraries do not notice.
  *
  * @param ping runs any statement in the transaction.
  */

@@ -33,7 +33,10 @@ export function checkMysqlPool(pool: unknown): void {
   throw new RateLimitConfigError("pool", pool, MYSQL_EXPECTED + instead);
 }
 
-/** What is wrong with a client that neither store can use; `undefined` if the client is none of these. */
+/**
+ * Says what is wrong with a client that neither store can use; `undefined` if the client is none of
+ * these.
+ */
 function insteadOf(client: unknown, store: "pgStore" | "mysqlStore"): string | undefined {
   if (typeof client === "string") return ", and not a connection string: make the pool first";
   if (isPostgresJs(client)) {

@@ -53,13 +53,13 @@ export class Connections<TClient extends object> {
 
   /**
    * Runs a statement on any connection. Unlike a pool's own `query`, `runAlone` keeps the connection
-   * after an error of the statement. It rejects when the connection is silent, even if `send` is not
-   * done.
+   * after an error of the statement. `runAlone` rejects when the connection is silent, even if `send`
+   * is not done.
    *
-   * Until the answer is there, callbacks stand in the place of promises. They save 1 of 10 µs of a lone
-   * call on `pg`. Measured and rejected: keeping the connection until the next turn of the event loop,
-   * for a caller that calls again (2 to 4 %). A query of the application after the call would open
-   * another connection.
+   * Until the answer is there, callbacks stand in the place of promises. The callbacks save 1 of 10 µs
+   * of a lone call on `pg`. Measured and rejected: keeping the connection until the next turn of the
+   * event loop, for a caller that calls again (2 to 4 %). A query of the application after the call
+   * would open another connection.
    *
    * @param pick what of the answer is wanted.
    */

@@ -1,11 +1,11 @@
 /**
- * What a pool of connections can do, and how a connection is lent and listened to. A lent connection
+ * The methods of a pool of connections, and how a connection is lent and listened to. A lent connection
  * that breaks rejects its query, and also emits an error event. The pool does not listen to the events
  * of a lent connection, and an error event without a listener ends the process.
  */
 import { startTimer } from "../../../timers/timer.js";
 
-/** What a pool and its connections can do. */
+/** The methods of a pool and of its connections. */
 export interface PoolAccess<TClient> {
   idleCount(): number;
   /** Whether requests wait because the pool has lent as many connections as it may open. */

@@ -22,7 +22,7 @@ export interface Statement<TClient> {
   readonly client: TClient;
   /** By the monotonic clock. */
   readonly sentAt: number;
-  /** How long it may take, ms. */
+  /** How long the statement may take, ms. */
   readonly patience: number;
   reject(error: Error): void;
 }

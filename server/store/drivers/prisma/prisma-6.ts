@@ -1,5 +1,5 @@
 /**
- * The raw queries of Prisma 6. They round a number to 16 digits, which makes the largest numbers
+ * The raw queries of Prisma 6. Prisma 6 rounds a number to 16 digits, which makes the largest numbers
  * infinite. The Rust engine types a number by its value: 3 is an integer and 3.5 is not. So all numbers
  * but whole ones below 2^53 are sent as text, with a cast in the statement.
  */
@@ -28,7 +28,7 @@ export function committing<TTransaction, TResult>(
   };
 }
 
-/** Whether a second COMMIT does no harm. On SQLite and on CockroachDB it is an error. */
+/** Whether a second COMMIT does no harm. On SQLite and on CockroachDB, a second COMMIT is an error. */
 export function mayCommitTwice(provider: string | undefined): boolean {
   return provider === "postgresql" || provider === "mysql";
 }
@@ -97,7 +97,10 @@ function castInTurn(placeholder: string) {
   };
 }
 
-/** What a statement returns: the columns before the first FROM, or after RETURNING. */
+/**
+ * The part of a statement that says what it returns: the columns before the first FROM, or after
+ * RETURNING.
+ */
 const RETURNED = /^\s*(?:SET STATEMENT \S+ = \d+ FOR\s+)?SELECT\b[^]*?\bFROM\b|\bRETURNING\b[^]*$/;
 const TEXT_COLUMN = /(?<!AS )(?:t\.)?`(name|key|rule)`/g;
 const SUFFIX = "_text";
@@ -106,8 +109,8 @@ const textColumns = new Map<string, string>();
 
 /**
  * The adapter for MariaDB takes texts with a binary collation for bytes, and then fails. So such texts
- * are returned with another collation. They have another name in the result, so that `ORDER BY` still
- * means the column.
+ * are returned with another collation. The columns have another name in the result, so that `ORDER BY`
+ * still means the column.
  */
 function withTextColumns(text: string): string {
   let changed = textColumns.get(text);

@@ -10,7 +10,7 @@ import type { TableName } from "../../sql/sql.js";
 import { LEVELS } from "../pools/bounded-transactions.js";
 import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
 
-/** What runs statements: the client's runtime, or a transaction. */
+/** The executor of statements: the client's runtime, or a transaction. */
 export interface Prisma8Queryable {
   /** Runs a statement, and resolves with the rows that it returned. */
   query(plan: Prisma8Plan): PromiseLike<readonly unknown[]>;
@@ -28,7 +28,7 @@ export interface Prisma8Like {
   readonly contract: { readonly target: string; readonly domain: unknown };
   /** Builds a statement of text. */
   readonly raw: { sql(parts: TemplateStringsArray): { affectedCount(): unknown } };
-  /** What runs statements outside of transactions. */
+  /** The executor of statements outside of transactions. */
   runtime(): Prisma8Queryable;
   /** Loosely typed, because each client's own type names its own models. */
   transaction(run: never): PromiseLike<unknown>;

@@ -39,7 +39,7 @@ export interface ClientInternals {
     models?: Record<string, { dbName?: string | null; schema?: string | null }>;
   };
   _engineConfig?: {
-    /** The adapter's own options, as it was constructed with. */
+    /** The adapter's own options, from its construction. */
     adapter?: { adapterName?: unknown; options?: { schema?: unknown }; externalPool?: never };
     /** The `transactionOptions` of the client's constructor. */
     transactionOptions?: { timeout?: number; maxWait?: number };

@@ -19,7 +19,7 @@ const DIALECTS = new Map<string | undefined, DialectName>([
   ["mysql", "mysql"],
 ]);
 
-/** Adapters for D1. They run the statements of a transaction one by one, and do not say so. */
+/** Adapters for D1. These adapters run the statements of a transaction one by one, and do not say so. */
 const D1 = new Set<unknown>(["@prisma/adapter-d1", "@prisma/adapter-d1-http"]);
 
 export function isD1Client(prisma: object): boolean {

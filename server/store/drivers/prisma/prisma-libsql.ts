@@ -12,12 +12,12 @@ export function isLibsql(adapterName: unknown): boolean {
  * Leaves a connection on which writes would be lost.
  *
  * On a file, a statement that libsql answers with SQLITE_BUSY stays open on its connection. Later
- * writes on that connection seem to succeed, but are not committed: tokens that were granted would
- * be there again. This was seen with `@libsql/client` 0.17.4. The client opens another connection
+ * writes on that connection seem to succeed, but are not committed: tokens that were granted would be
+ * there again. Such losses were seen with `@libsql/client` 0.17.4. The client opens another connection
  * after a transaction, so an empty transaction is enough.
  *
- * Measured and rejected: an interactive transaction for each write. Its COMMIT fails on such a
- * connection, but the adapter does not roll back then, and the file stays locked.
+ * Measured and rejected: an interactive transaction for each write. The COMMIT of such a transaction
+ * fails on such a connection, but the adapter does not roll back then, and the file stays locked.
  *
  * @param connection runs statements on the client, outside of transactions.
  */
@@ -57,7 +57,8 @@ const READ =
  * of this process may hold the lock.
  *
  * Without WAL, COMMIT is answered SQLITE_BUSY while another connection reads, and then the adapter
- * keeps the file locked. Neither a ROLLBACK nor `$disconnect` ends that, so the error says what to do.
+ * keeps the file locked. Neither a ROLLBACK nor `$disconnect` unlocks the file, so the error says what
+ * to do.
  *
  * @param transact runs its argument in a transaction of Prisma.
  * @param table quoted; any table of the file with a column `ts`.

@@ -19,7 +19,7 @@ interface NamingOptions {
   statementNameGenerator?: NameGenerator & { [OURS]?: true };
 }
 
-/** Known to every copy of this module, such as those of a hot reload. */
+/** Known to every copy of this module, such as the copies of a hot reload. */
 const OURS = Symbol.for("trpc-rate-limit.statementNameGenerator");
 /**
  * Stands at the end of the statements that are named. In a transaction of the application, no statement
@@ -38,7 +38,7 @@ export function letAdapterName(prisma: object): boolean {
   const options = adapter.options as NamingOptions | undefined;
   const own = options?.statementNameGenerator;
   if (own?.[OURS]) return true;
-  // Keep the application's own generator. It may name no statement, because of a pooler.
+  // Keep the application's own generator. That generator may name no statement, because of a pooler.
   if (own !== undefined || !Object.isExtensible(adapter)) return false;
   (adapter as { options?: NamingOptions }).options = {
     ...options,

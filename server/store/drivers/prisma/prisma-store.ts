@@ -26,8 +26,8 @@ import { poolOf, throughPoolOf } from "./prisma-pool.js";
 /** The options of `prismaStore`. */
 export interface PrismaStoreOptions {
   /**
-   * The name of the model in the Prisma schema; `@@map` and `@@schema` on it are
-   * followed, and so is the option `schema` of the adapter.
+   * The name of the model in the Prisma schema; `@@map` and `@@schema` on the model are followed, and
+   * so is the option `schema` of the adapter.
    * @default "RateLimit"
    */
   model?: string;

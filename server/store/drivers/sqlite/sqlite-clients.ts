@@ -29,7 +29,7 @@ export interface LibsqlResult {
   rowsAffected: number;
 }
 
-/** What runs one statement: a client of `@libsql/client`, or a transaction of it. */
+/** The executor of one statement: a client of `@libsql/client`, or a transaction of it. */
 export interface LibsqlExecutor {
   /** Runs one statement. */
   execute(statement: { sql: string; args: never[] }): Promise<LibsqlResult>;
@@ -47,7 +47,9 @@ export interface LibsqlTransactionLike extends LibsqlExecutor {
 export interface LibsqlClientLike extends LibsqlExecutor {
   /** `"file"`, `"http"` or `"ws"`. */
   readonly protocol: string;
-  /** Begins a transaction. With `"deferred"`, it takes no lock before its first statement. */
+  /**
+   * Begins a transaction. With `"deferred"`, the transaction takes no lock before its first statement.
+   */
   transaction(mode: "write" | "deferred"): Promise<LibsqlTransactionLike>;
   /** Runs several statements in one transaction. */
   batch(statements: { sql: string; args: never[] }[], mode: "write"): Promise<LibsqlResult[]>;
@@ -57,7 +59,7 @@ export interface LibsqlClientLike extends LibsqlExecutor {
   reconnect?(): unknown;
 }
 
-/** The client's type of a transaction. On a synchronous client, it is the connection. */
+/** The client's type of a transaction. On a synchronous client, the transaction is the connection. */
 export type SqliteTransactionOf<TClient> = TClient extends {
   transaction(mode: "write"): Promise<infer TTransaction extends LibsqlTransactionLike>;
 }

@@ -1,10 +1,10 @@
-/** A connection of a synchronous client. Its statements are prepared once per text. */
+/** A connection of a synchronous client. The statements of a connection are prepared once per text. */
 import { isBusy } from "../../sql/sqlite/errors.js";
 import type { SqlRow } from "../../sql/driver.js";
 import type { ConnectionAtOnce } from "../../sql/connection-at-once.js";
 import type { SqliteDatabaseLike, SqliteStatementLike } from "./sqlite-clients.js";
 
-/** The most statements that are kept. Those of takes differ by their number of rows. */
+/** The most statements that are kept. The statements of takes differ by their number of rows. */
 const MAX_STATEMENTS = 100;
 
 export interface SqliteConnection extends Pick<ConnectionAtOnce, "transaction"> {
@@ -17,7 +17,7 @@ export interface SqliteConnection extends Pick<ConnectionAtOnce, "transaction"> 
   rollBack(): void;
 }
 
-/** What the clients can set on a statement, whatever the application has set as default. */
+/** Settings of the clients on a statement, whatever the application has set as default. */
 interface StatementSettings {
   /** better-sqlite3, bun:sqlite */
   safeIntegers?(toggle: boolean): unknown;

@@ -1,12 +1,12 @@
 /**
- * `@libsql/client`, on a file or over HTTP. Its transactions have connections of their own.
- * Statements on a file are synchronous inside, so the store does not send one while a transaction
- * of its own is open.
+ * `@libsql/client`, on a file or over HTTP. The client's transactions have connections of their own.
+ * Statements on a file are synchronous inside, so the store does not send one while a transaction of
+ * its own is open.
  *
  * On a file, a statement that was answered SQLITE_BUSY stays open on its connection. Later writes on
  * the connection seem to succeed, but are not committed, and are lost when the statement is collected
- * as garbage. This was seen with 0.8.1, 0.10.0, 0.14.0, 0.15.15 and 0.17.4. So each write has a COMMIT
- * of its own, which fails on such a connection, and the client reconnects after SQLITE_BUSY.
+ * as garbage. Such losses were seen with 0.8.1, 0.10.0, 0.14.0, 0.15.15 and 0.17.4. So each write has a
+ * COMMIT of its own, which fails on such a connection, and the client reconnects after SQLITE_BUSY.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import { isBusy } from "../../sql/sqlite/errors.js";

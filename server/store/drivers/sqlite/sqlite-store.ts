@@ -32,9 +32,9 @@ const EXPECTED =
  * share their statements. `using` takes a transaction of `@libsql/client`, or a separate connection
  * that has run `BEGIN IMMEDIATE`.
  *
- * A synchronous client blocks the event loop while another process writes. Its time-out (`timeout`, or
- * `PRAGMA busy_timeout`, which is 0 in Bun) should be short, such as 100 ms. After the time-out, the
- * store tries again.
+ * A synchronous client blocks the event loop while another process writes. The client's time-out
+ * (`timeout`, or `PRAGMA busy_timeout`, which is 0 in Bun) should be short, such as 100 ms. After the
+ * time-out, the store tries again.
  *
  * @throws RateLimitConfigError when `db` is none of these clients, or `isolation` is given and is
  * not `"serializable"`, or `open` is given for `@libsql/client`.
@@ -79,7 +79,7 @@ async function refuseTransaction(): Promise<never> {
   throw new RateLimitConfigError("open", undefined, { message: NO_OPEN });
 }
 
-/** What is wrong with a client, and what to pass instead; `undefined` if it can be used. */
+/** Says what is wrong with a client, and what to pass instead; `undefined` if the client can be used. */
 function problemOf(db: unknown): string | undefined {
   if (isBunSql(db))
     return `${EXPECTED}, and not a SQL client of Bun, which has one connection for all`;

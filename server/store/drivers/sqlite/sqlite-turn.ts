@@ -9,7 +9,7 @@ import type { DriverTransactionOptions } from "../../sql/driver.js";
 import { MAX_WAIT, TIMEOUT, within } from "../../transactions/time-limits.js";
 import { SqliteBusyError } from "./sqlite-connection.js";
 
-/** How long a statement waits for its turn before it counts as a conflict, ms. */
+/** How long a statement waits for its turn before the wait counts as a conflict, ms. */
 const STATEMENT_WAIT = 10_000;
 
 export interface SqliteTurn {

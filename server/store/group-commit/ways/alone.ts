@@ -27,7 +27,7 @@ export class LoneTake implements Batch, TakeLine, TakeOptions, Outcome {
   readonly isWanted = (): boolean => !this.job.expired;
 
   next: Row | undefined;
-  /** The call, if it was not granted: it is then decided. */
+  /** The call that has to be decided, because it was not granted. */
   again: readonly Job[] = NONE;
   readonly nextWay = "decide";
   readonly conflicts = 0;

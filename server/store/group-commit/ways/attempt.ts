@@ -1,11 +1,13 @@
-/** One try of a batch that is decided in this process: it is read, decided, and written with guards. */
+/**
+ * One try of a batch that is decided in this process: rows are read, decided, and written with guards.
+ */
 import type { Row } from "../../../../core/rows/row.js";
 import { type Plan, planWrites, type WriteGroup } from "../../plan-writes.js";
 import { type RowAccess, type RowStatements, UnsentError } from "../../row-access.js";
 import { expiredError, rowKey } from "../../store.js";
 import type { GeneralBatch } from "../batch.js";
 
-/** What one try has found. It counts once the try can no longer be rolled back. */
+/** The findings of one try. The findings count once the try can no longer be rolled back. */
 export interface Attempt {
   settled: Plan["settled"];
   /** The calls that have to be decided again, by index. */

@@ -85,7 +85,7 @@ function wayAfterLoss({ locked }: RowAccess, lostNewRows = false): WayName {
   return locked === undefined ? "decide" : "lock";
 }
 
-/** Calls that only read. They wait for no row, and go out in as few batches as possible. */
+/** Calls that only read. Such calls wait for no row, and go out in as few batches as possible. */
 export class ReadWay extends GeneralWay {
   override readonly name = "read";
 

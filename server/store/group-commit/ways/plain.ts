@@ -18,14 +18,14 @@ import { Batch, type Job, type Outcome, type Way } from "../batch.js";
 import type { SpentRows } from "../spent-rows.js";
 import { outcomeOfError } from "./outcome-of-error.js";
 
-/** The calls of one batch on one row. Their tokens are taken together or not at all. */
+/** The calls of one batch on one row. The tokens of these calls are taken together or not at all. */
 class Line {
   readonly jobs: Job[] = [];
   readonly takes: PlainTake<unknown>[] = [];
   /** The sum of the counts of `takes`. */
   total = 0;
 
-  /** @param terms of all calls. Their config has the `start` of this row. */
+  /** @param terms of all calls. The config of the terms has the `start` of this row. */
   constructor(
     readonly row: RowId,
     readonly id: string,
@@ -46,7 +46,7 @@ export class PlainBatch extends Batch {
 
   /**
    * @param clock of all calls.
-   * @param now its time, epoch ms.
+   * @param now the time of the clock, epoch ms.
    */
   constructor(
     way: Way,
@@ -195,7 +195,7 @@ function answerLine({ jobs, takes, total }: Line, next: Row | undefined, now: nu
   }
 }
 
-/** The time of a clock; `undefined` if it throws, or tells no number. */
+/** The time of a clock; `undefined` if the clock throws, or tells no number. */
 export function timeOf(clock: () => number): number | undefined {
   try {
     const now = clock();

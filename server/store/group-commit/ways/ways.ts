@@ -1,7 +1,7 @@
 /**
- * Which way a call goes. A plain take goes the plain way, unless its row is known to have no tokens: a
- * denial then costs one read. A call that is not plain is decided in this process. A call that has to
- * be decided again goes the way that its last batch has named.
+ * The choice of the way that a call goes. A plain take goes the plain way, unless its row is known to
+ * have no tokens: a denial then costs one read. A call that is not plain is decided in this process. A
+ * call that has to be decided again goes the way that its last batch has named.
  */
 import type { RowAccess } from "../../row-access.js";
 import { rowKey } from "../../store.js";

@@ -1,12 +1,12 @@
 /**
- * What the errors of MySQL and MariaDB mean, by their numbers, names and SQLSTATEs. These are no
- * conflicts:
+ * The meanings of the errors of MySQL and MariaDB, by their numbers, names and SQLSTATEs. These errors
+ * are no conflicts:
  * - 1317, 1969 and 3024: the statement was cancelled, or took too long. Trying again would load a slow
  *   database more.
  * - MariaDB 1180 (Galera: the node has left its cluster during COMMIT). The transaction may have been
  *   committed.
- * - MariaDB 1047 (Galera: the node has not joined its cluster yet). It lasts for seconds, and no
- *   other transaction has caused it. A conflict between two nodes is 1213.
+ * - MariaDB 1047 (Galera: the node has not joined its cluster yet). This error lasts for seconds, and
+ *   no other transaction has caused it. A conflict between two nodes is 1213.
  */
 import { hasCode, hasSetUpCode, PRISMA_CONFLICTS } from "../database-errors.js";
 

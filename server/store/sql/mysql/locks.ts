@@ -1,5 +1,5 @@
 /**
- * What MySQL and MariaDB need beside their statements, so that calls and transactions wait for the
+ * The means of MySQL and MariaDB, beside their statements, by which calls and transactions wait for the
  * locks of their own rows only, and not for long.
  */
 import { rowKey, type RowId } from "../../store.js";
@@ -7,12 +7,12 @@ import type { Connection } from "../connection.js";
 import type { MysqlEngine } from "./engines.js";
 
 /**
- * Goes before a statement of MariaDB: how long it may wait for one lock. Whole seconds are the unit
- * of both databases. Their default is 50 s.
+ * Goes before a statement of MariaDB: how long the statement may wait for one lock. MySQL and MariaDB
+ * take whole seconds, and their default is 50 s.
  */
 export const BRIEFLY = "SET STATEMENT innodb_lock_wait_timeout = 1 FOR ";
 
-/** The same on MySQL, which can only bound the whole session. */
+/** The same bound on MySQL, which can only bound the whole session. */
 const BEGIN_BRIEFLY =
   "SET @rate_limit_lock_wait = @@innodb_lock_wait_timeout, innodb_lock_wait_timeout = 1";
 const END_BRIEFLY = "SET innodb_lock_wait_timeout = @rate_limit_lock_wait";

@@ -62,8 +62,8 @@ interface Form {
 }
 
 /**
- * The text of a take. It takes only from rows that exist: an insert into a gap that two statements have
- * locked is a deadlock.
+ * The text of a take. The statement takes only from rows that exist: an insert into a gap that two
+ * statements have locked is a deadlock.
  */
 function takeText(
   table: string,
@@ -89,7 +89,7 @@ function takeMany(table: string, kind: FormulaKind, form: Form): string {
 }
 
 /**
- * For one row: the numbers are parameters, cast to doubles. Without the cast they and their
+ * For one row: the numbers are parameters, cast to doubles. Without the cast, the parameters and their
  * quotients would be decimals.
  */
 function takeOne(table: string, kind: FormulaKind, form: Form) {

@@ -1,4 +1,4 @@
-/** What reads the table on MySQL and MariaDB. */
+/** The reads of the table on MySQL and MariaDB. */
 import type { Row } from "../../../../core/rows/row.js";
 import { rowKey, type RowId } from "../../store.js";
 import type { Statements } from "../dialect.js";

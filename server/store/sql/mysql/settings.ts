@@ -19,7 +19,7 @@ interface Setting {
   onlyAlone?: boolean;
 }
 
-/** In the order in which they are reported. */
+/** The settings, in the order in which they are reported. */
 const SETTINGS: readonly Setting[] = [
   {
     isWrong: "@@autocommit = 0",

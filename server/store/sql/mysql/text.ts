@@ -1,7 +1,7 @@
 /**
- * Names and keys in a form that MySQL does not mix up, and lists of them. Its binary collation
- * compares bytes, but pads the shorter string with spaces. So a mark is appended to a string that
- * ends in a space, or in the mark itself.
+ * Names and keys in a form that MySQL does not mix up, and lists of them. MySQL's binary collation
+ * compares bytes, but pads the shorter string with spaces. So a mark is appended to a string that ends
+ * in a space, or in the mark itself.
  */
 import type { RowId } from "../../store.js";
 import type { SqlRow } from "../driver.js";
@@ -52,7 +52,7 @@ export const FORMULA = createFormula({
 });
 
 export const ID = "`name`, `key`, `shard`";
-/** The columns of the table. They are named everywhere, because some clients refuse `*`. */
+/** The columns of the table. Statements name the columns everywhere, because some clients refuse `*`. */
 export const STATE = `${ID}, \`used\`, \`ts\``;
 
 /**

@@ -57,7 +57,9 @@ export interface PostgresqlEngine {
    * FOR SHARE, and FOR NO KEY UPDATE is FOR UPDATE.
    */
   readonly hasWeakLocks: boolean;
-  /** Whether Serializable transactions may use SKIP LOCKED and NOWAIT. YugabyteDB refuses them. */
+  /**
+   * Whether Serializable transactions may use SKIP LOCKED and NOWAIT. YugabyteDB refuses both clauses.
+   */
   readonly skipsWhenSerializable: boolean;
 }
 

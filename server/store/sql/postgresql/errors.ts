@@ -1,5 +1,5 @@
 /**
- * What the errors of PostgreSQL mean. These are no conflicts:
+ * The meanings of the errors of PostgreSQL. These errors are no conflicts:
  * - 57014: the statement was cancelled, or took too long. Trying again would load a slow database more.
  * - 40003: the transaction may have been committed.
  */

@@ -1,4 +1,4 @@
-/** What reads the table on PostgreSQL. */
+/** The reads of the table on PostgreSQL. */
 import { rowKey } from "../../store.js";
 import type { Connection, Locking } from "../connection.js";
 import type { Statements } from "../dialect.js";
@@ -26,7 +26,7 @@ import {
  * `LOCK_WAIT`.
  */
 const LONG_LOCK_WAIT = 900;
-/** The same for a transaction whose end other calls wait for, ms. */
+/** The same bound for a transaction whose end other calls wait for, ms. */
 const SHORT_LOCK_WAIT = 50;
 
 const LOCKS: Record<Locking["lock"], string> = {

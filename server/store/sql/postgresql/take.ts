@@ -25,7 +25,7 @@ import {
   STATE,
 } from "./text.js";
 
-/** What the text of a statement depends on. */
+/** The facts on which the text of a statement depends. */
 interface Form {
   kind: PeriodicConfig["kind"];
   /** Whether the takes of the statement owe nothing. */
@@ -35,7 +35,8 @@ interface Form {
 }
 
 /**
- * The operands over a row `t`. They have no casts, which would be a tenth of the time for planning.
+ * The operands over a row `t`. The operands have no casts, which would be a tenth of the time for
+ * planning.
  *
  * Where nothing is owed, the row to insert says the total as used, because a missing row has used
  * nothing. For a token bucket, its `ts` is the time `now`.
@@ -71,11 +72,11 @@ interface Takes {
 interface TakeTexts {
   /**
    * For one line. The text is short, because without prepared statements the database plans it at every
-   * call. The statement waits for the row without a bound. It cannot deadlock, because it holds no lock
-   * while it waits.
+   * call. The statement waits for the row without a bound. Such a wait cannot be a deadlock, because
+   * the statement holds no lock while it waits.
    */
   one: string;
-  /** The same with a bound (some 10 µs). */
+  /** The same statement, with a bound for the wait (some 10 µs). */
   oneBounded: string;
   /** For many lines. The total of each line is computed from the row that it would insert. */
   many: string;

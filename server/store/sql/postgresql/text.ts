@@ -19,7 +19,7 @@ export const LOCK_WAIT = 100;
 export const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 
 export const ID = `"name", "key", "shard"`;
-/** The columns of the table. They are named everywhere, because some clients refuse `*`. */
+/** The columns of the table. Statements name the columns everywhere, because some clients refuse `*`. */
 export const STATE = `${ID}, "used", "ts"`;
 /** A bigint and no double, because `extra_float_digits` can round a double to a day. */
 export const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "${CLOCK_COLUMN}"`;
@@ -72,8 +72,8 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * The rows of array parameters, from `$1` on, as a table `i` with these columns. A subquery hides
- * the number of rows from the planner. Otherwise it would plan a prepared statement again for each
+ * The rows of array parameters, from `$1` on, as a table `i` with these columns. A subquery hides the
+ * number of rows from the planner. Otherwise the planner would plan a prepared statement again for each
  * number of rows (0.5 ms).
  */
 export function rowsFrom(columns: string): string {

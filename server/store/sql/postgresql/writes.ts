@@ -1,6 +1,6 @@
 /**
- * The guarded writes on PostgreSQL. They skip locked rows: the owner of the lock is about to change
- * them, so the guard would fail after the wait.
+ * The guarded writes on PostgreSQL. Guarded writes skip locked rows: the owner of the lock is about to
+ * change the row, so the guard would fail after the wait.
  */
 import type { Write } from "../../plan-writes.js";
 import { compareLockOrder, rowKey } from "../../store.js";

@@ -1,4 +1,4 @@
-/** What the errors of SQLite mean. The low byte of an extended result code is the code. */
+/** The meanings of the errors of SQLite. The low byte of an extended result code is the code. */
 import { hasCode, hasSetUpCode, PRISMA_CONFLICTS, someCode } from "../database-errors.js";
 
 const CONFLICTS: ReadonlySet<string> = new Set(PRISMA_CONFLICTS);

@@ -1,4 +1,4 @@
-/** What reads the table on SQLite. */
+/** The reads of the table on SQLite. */
 import { firstWith } from "../../store.js";
 import type { Statements } from "../dialect.js";
 import { rowIdOf, rowsFound, statesOf } from "../sql.js";

@@ -24,7 +24,7 @@ const OPERANDS: AnyTakeOperands = {
 /** The terms as numbers, if all rows share them: a list of terms takes longer to read. */
 const SHARED = `VALUES (0, 0, ?, ?, ?, ?, ?, ?)`;
 const EACH = listOf(["id", "id", "number", "number", "number", "number", "number", "number"]);
-/** What a decision `d` writes to a row. */
+/** The `used` that a decision `d` writes to a row. */
 const NEXT = FORMULA.written(() => `"after"`, { own: () => `"own"`, capacity: () => `"capacity"` });
 
 function takeText(table: string, kind: FormulaKind, isShared: boolean, withClock: boolean): string {

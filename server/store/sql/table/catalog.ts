@@ -3,13 +3,13 @@ import type { SqlRow } from "../driver.js";
 import type { TableName } from "../sql.js";
 import type { Engines } from "./check-engine.js";
 
-/** What a table must have. Both tables of the package are keyed by texts, and hold doubles. */
+/** The parts that a table must have. Both tables of the package are keyed by texts, and hold doubles. */
 export interface TableShape {
   columns: readonly string[];
   doubles: readonly string[];
   /** The columns of the primary key, in order. */
   key: readonly string[];
-  /** What the table is for, for messages. */
+  /** The use of the table, for messages. */
   of: string;
 }
 
@@ -40,7 +40,7 @@ export interface FoundTable {
   columns: Column[];
   /** The key without which a bucket could have several rows, if the table lacks it. */
   lacksKey?: "primary key" | "unique key" | undefined;
-  /** What the database reports as its version, if it has such a table. SQLite is not asked. */
+  /** The version that the database reports, if it has such a table. SQLite is not asked. */
   version: string | undefined;
   /** Where the database looked, and other places that have such a table. */
   searched: string;

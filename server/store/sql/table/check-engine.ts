@@ -4,7 +4,7 @@
  * error that explains nothing. Such engines are refused by name.
  */
 
-/** Its message names the engine, says why it is refused, and what to do. */
+/** The engine is refused. The message names the engine, says why it is refused, and what to do. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
 }
@@ -16,14 +16,14 @@ export interface Engine {
   refusal?: string;
   /** The lowest version, compared with the first group of the pattern. */
   from?: readonly number[];
-  /** What the lower versions lack. */
+  /** The features that the lower versions lack. */
   lacks?: string;
 }
 
 export interface Engines {
   /** The first engine whose pattern matches is the one that runs. */
   readonly engines: readonly Engine[];
-  /** What to do in place of using an engine that is refused. */
+  /** The advice in place of using an engine that is refused. */
   readonly instead: string;
 }
 

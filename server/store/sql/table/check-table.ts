@@ -54,7 +54,7 @@ interface Checked extends FoundTable {
   catalog: Catalog;
 }
 
-/** In the order in which they are reported. Each throws a `TableError`. */
+/** The checks, in the order in which they are reported. Each check throws a `TableError`. */
 const CHECKS: readonly ((checked: Checked) => void)[] = [
   checkThatItExists,
   checkColumns,
@@ -131,7 +131,7 @@ function checkKey({ lacksKey, table, shape }: Checked): void {
   );
 }
 
-/** What to do about a missing table, by the way in which the application makes its tables. */
+/** Says what to do about a missing table, by the way in which the application makes its tables. */
 export function missingTableHint(
   { name, madeBy }: TableName,
   { migrations }: Pick<Catalog, "migrations">,
@@ -150,7 +150,7 @@ export function missingTableHint(
   );
 }
 
-/** What to do about a table of the package's whose columns have other names. */
+/** Says what to do about a table of the package whose columns have other names. */
 function columnsHint({ madeBy }: TableName): string {
   if (madeBy === "Prisma") return "take @map off its fields, and migrate";
   if (madeBy === "Drizzle") {

@@ -33,7 +33,7 @@ interface Bounds {
 export class DatabaseClock {
   readonly #monotonic: Pick<Performance, "now">;
   #bounds: Bounds | undefined;
-  /** What is added to the monotonic clock, ms. */
+  /** The number that is added to the monotonic clock, ms. */
   #offset = 0;
   /** When the last reading began, by the monotonic clock. */
   #triedAt = -Infinity;
@@ -46,7 +46,7 @@ export class DatabaseClock {
     this.#machine = this.#difference();
   }
 
-  /** The database's time, whole epoch ms. Before the first reading, it is this machine's time. */
+  /** The database's time, whole epoch ms. Before the first reading, `now` is this machine's time. */
   readonly now = (): number =>
     this.#bounds === undefined ? Date.now() : Math.floor(this.#monotonic.now() + this.#offset);
 
@@ -69,9 +69,9 @@ export class DatabaseClock {
   }
 
   /**
-   * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
-   * then be wrong by any time, until the database's clock was read again. The monotonic clock may stand
-   * still while the machine sleeps.
+   * Whether this machine may have slept since the last reading, or a clock of this machine was set.
+   * `now` may then be wrong by any time, until the database's clock was read again. The monotonic clock
+   * may stand still while the machine sleeps.
    */
   isInDoubt(): boolean {
     if (this.#bounds === undefined) return false;
@@ -90,8 +90,8 @@ export class DatabaseClock {
   }
 
   /**
-   * A whole reading, if it is due, for a client that answers at once. @param read runs a statement for
-   * the column alone
+   * A whole reading, if a reading is due, for a client that answers at once. @param read runs a
+   * statement for the column alone
    */
   readAtOnce(read: () => readonly SqlRow[]): void {
     this.due()?.(read());

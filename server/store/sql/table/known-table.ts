@@ -1,5 +1,5 @@
 /**
- * What a process has learned about a table: that it was checked, the statements that its engine
+ * The knowledge of a process about a table: that the table was checked, the statements that its engine
  * understands, and the clock of its database. Most stores keep this knowledge to themselves. The stores
  * of one binding share it. Where a store may live for one request only, all stores of one database
  * share it, so that a request does not check the table again.
@@ -19,7 +19,7 @@ export interface KnownTable {
   isChecked: boolean;
   /** Whether a check ran outside of the application's transactions, and so saw the store's session. */
   isCheckedAlone: boolean;
-  /** What the database reported as its version at the last check. */
+  /** The version that the database reported at the last check. */
   version: string | undefined;
   /** The statements for that version. */
   statements: Statements | undefined;
