@@ -1,7 +1,7 @@
 /**
- * What a call of a model has taken, from its estimate to its end. It is the only place that takes tokens,
- * settles them and gives them back. Nothing of it rejects once the call is under way: an answer is worth
- * more than its tokens.
+ * What a call of a model has taken, from its estimate to its end. The bill alone takes, settles and gives
+ * back the tokens of a call. After `open`, no method rejects for a store that fails: the answer of a
+ * model is worth more than its tokens.
  */
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem } from "../limiter/types/limit-all.js";
@@ -13,7 +13,7 @@ import type { UntypedOperations } from "../limiter/types/untyped.js";
 /** What a call takes of one limit. */
 export interface BillItem {
   item: LimitAllItem & PlanOptions;
-  /** Whether its tokens are settled by the reported use. */
+  /** Whether the item's tokens are settled by the use that the model reports. */
   isSettled: boolean;
 }
 
@@ -74,12 +74,15 @@ export class Bill {
     return this.settle(0);
   }
 
-  /** For a call that the provider will not see, so that it counts no request either. */
+  /** For a call that the provider will not see: gives back the tokens of limits of requests, too. */
   undo(): Promise<void> {
     return this.#end(() => 0, this.#taken);
   }
 
-  /** For a call whose use will not be known. What is held would lapse, and might then come back. */
+  /**
+   * For a call whose use will not be known. Settles a hold at its estimate: a hold that lapses may give
+   * the tokens back (`then: "release"`).
+   */
   async keep(): Promise<void> {
     if (this.#isHeld) await this.#end((count) => count);
   }
@@ -100,7 +103,8 @@ export class Bill {
       await this.#limits.settle(result, used);
     } catch (error) {
       if (!(error instanceof RateLimitInputError)) throw error;
-      // No limit can be charged so much. The estimate stays, or a hold would lapse, and might come back.
+      // No limit can be charged so much. `NaN` keeps the estimate, or a hold would lapse and might give
+      // it back.
       await this.#limits.settle(result, NaN);
     }
   }

@@ -1,11 +1,13 @@
-/** How many tokens a call may use, before it, and how many it has used, after it. */
+/** Estimates the tokens of a call before the call, and counts them after it. */
 import type { ModelCallParams, ModelUsage } from "./model-types.js";
 
-/** English has some 4 bytes to a token, and most other languages fewer: this is a high estimate. */
+/**
+ * English has some 4 bytes to a token, and most other languages fewer. 3 bytes make the estimate high.
+ */
 const BYTES_PER_TOKEN = 3;
 /** About what a page or a picture costs. */
 const TOKENS_PER_FILE = 1000;
-/** Where a call sets no `maxOutputTokens`. */
+/** The tokens of an answer where a call sets no `maxOutputTokens`. */
 const OUTPUT_TOKENS = 4000;
 
 /**
@@ -27,7 +29,7 @@ function addTexts(value: unknown, found: { bytes: number; files: number }): void
   } else if (Array.isArray(value)) {
     for (const each of value) addTexts(each, found);
   } else if (typeof value === "object" && value !== null) {
-    // What has a type of media is a file, in messages and in results of tools.
+    // An object with a `mediaType` is a file, in messages and in results of tools.
     if ("mediaType" in value) found.files++;
     else
       for (const [name, each] of Object.entries(value)) if (name !== "type") addTexts(each, found);
@@ -35,8 +37,8 @@ function addTexts(value: unknown, found: { bytes: number; files: number }): void
 }
 
 /**
- * The default of `tokens`: the provider's total, or input and output together. `NaN` where one of these
- * is missing.
+ * The default of `tokens`: the provider's total, or input and output together. `NaN` where the total is
+ * missing, and the input or the output, too.
  */
 export function usedTokens(usage: ModelUsage): number {
   const { inputTokens, outputTokens, totalTokens } = usage;

@@ -12,12 +12,15 @@ const BEFORE_SENDING = new Set([
 /** Codes of Node for a connection that was never made. */
 const NOT_CONNECTED = new Set(["ECONNREFUSED", "EAI_AGAIN", "ENOTFOUND"]);
 
-/** How deep an error lies in those that were made of it: the AI SDK, `fetch`, and Node wrap once each. */
+/**
+ * How many errors to look at, from the outer one inwards: the AI SDK, `fetch` and Node wrap an error once
+ * each.
+ */
 const MAX_CAUSES = 4;
 
 /**
  * Whether the provider has refused the call before any work (a status of 400 or more), or has never got
- * it. After any other error, such as an abort or a connection that was cut, it may bill what it did.
+ * the call. After any other error, such as an abort or a cut connection, the provider may bill its work.
  */
 export function isRefusal(error: unknown): boolean {
   if (BEFORE_SENDING.has(nameOf(error)) || (statusOf(error) ?? 0) >= 400) return true;
@@ -30,7 +33,7 @@ export function isRefusal(error: unknown): boolean {
   return false;
 }
 
-/** The status of the provider's answer, if the error is of one. */
+/** The status of the provider's answer, if the error has a status. */
 export function statusOf(error: unknown): number | undefined {
   const { statusCode } = Object(error) as { statusCode?: unknown };
   return typeof statusCode === "number" ? statusCode : undefined;

@@ -1,4 +1,7 @@
-/** `trpc-rate-limit/ai`: limits of language models, for the AI SDK, and what their providers say. */
+/**
+ * `trpc-rate-limit/ai`: limits of language models, for the AI SDK, and the limits that their providers
+ * report.
+ */
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 export { limitModel } from "./limit-model.js";
 export type {

@@ -35,13 +35,15 @@ const PROVIDER_OPTIONS = namesOf<ProviderLimit>({ name: true, key: true, of: tru
  * before it begins, and is settled by the use that the model reports.
  *
  * - **Denied**: the call rejects with a `RateLimitError` (`isRateLimitError`), and the model is not asked.
- * - **No figure**, or one that cannot be true: the estimate stays charged, and the limiter's logger is told.
+ * - **No figure of the use**, or an impossible figure: the estimate stays charged, and the limiter's
+ *   logger is told.
  * - **The provider refuses** (a status of 400 or more, or no connection): all tokens come back.
  * - **Aborted before the model is asked**: the call rejects with the reason, and all tokens come back.
- * - **Aborted later, cancelled, or cut off**: the estimate stays, because the provider may bill what it did.
+ * - **Aborted later, cancelled, or cut off**: the estimate stays, because the provider may bill its work.
  * - **The database fails after the call**: the estimate stays, and the answer is complete.
  *
- * Models of embeddings and of images are not limited by it: call `limit` and `settle` around them.
+ * The middleware does not limit models of embeddings and of images: call `limit` and `settle` around
+ * those models.
  *
  * @throws RateLimitConfigError for an option that does not exist or makes no sense, and for a name that
  * the limiter does not have.
@@ -61,7 +63,7 @@ export function limitModel<TLimits extends LimitConfigs>(
 ): ModelMiddleware {
   rejectUnknownOptions(options, OPTIONS, "limitModel()");
   const { estimate, tokens = usedTokens, once, hold, plan } = options;
-  // The names were checked, and those of a call are strings from here on.
+  // The types have checked the names. From here on, names are strings.
   const limits = limiter as unknown as UntypedModelLimiter;
   const providers = providersOf(options.provider);
   const { name } = options;
@@ -91,7 +93,7 @@ export function limitModel<TLimits extends LimitConfigs>(
     }
   };
 
-  /** Lowers the provider's limits to what its answer says. */
+  /** Lowers the provider's limits to the figures in the provider's answer. */
   async function hear(headers: unknown, status?: number): Promise<void> {
     if (typeof headers !== "object" || headers === null) return;
     await Promise.allSettled(
@@ -103,7 +105,9 @@ export function limitModel<TLimits extends LimitConfigs>(
     );
   }
 
-  /** @throws the reason of a signal that is aborted before the model is asked. All tokens come back then. */
+  /**
+   * @throws the reason of a signal that is aborted before the model is asked. All tokens then come back.
+   */
   async function open(call: ModelCall): Promise<Bill> {
     const { abortSignal } = call.params;
     abortSignal?.throwIfAborted();
@@ -119,7 +123,8 @@ export function limitModel<TLimits extends LimitConfigs>(
   async function failed(bill: Bill, error: unknown): Promise<void> {
     await (isRefusal(error) ? bill.giveBack() : bill.keep());
     const { responseHeaders } = Object(error) as { responseHeaders?: unknown };
-    // After the tokens came back, or they would come on top of what the provider has said.
+    // Read the header fields after the tokens came back, or the tokens would be added to the provider's
+    // figure.
     await hear(responseHeaders, statusOf(error));
   }
 
@@ -149,7 +154,7 @@ export function limitModel<TLimits extends LimitConfigs>(
         await failed(bill, error);
         throw error;
       }
-      // Beside the stream, whose first part must not wait for a database.
+      // Not awaited here: the first part of the stream must not wait for a database.
       const hearing = hear(result.response?.headers);
       const left = () => void bill.keep();
       const end = {
@@ -163,7 +168,7 @@ export function limitModel<TLimits extends LimitConfigs>(
           return hearing;
         },
       };
-      // A reader that aborts a call may leave its stream as it is, neither read nor cancelled.
+      // After an abort, a reader may neither read nor cancel the stream.
       params.abortSignal?.addEventListener("abort", left);
       return { ...result, stream: watchStream(result.stream, end, isRefusal) };
     },
@@ -173,7 +178,7 @@ export function limitModel<TLimits extends LimitConfigs>(
 type UntypedModelLimiter = Pick<UntypedOperations, "limit" | "limitAll" | "settle"> &
   Pick<RateLimiter<LimitConfigs, never>, "limits" | "observe">;
 
-/** In plain JavaScript. */
+/** The options before they are checked: plain JavaScript can pass any value. */
 interface Unchecked {
   name: string;
   key: unknown;
@@ -226,7 +231,7 @@ async function valueOf<TValue>(
   option: TValue | ((call: ModelCall) => TValue | Promise<TValue>),
   call: ModelCall,
 ): Promise<TValue> {
-  // No option has a function as its value.
+  // A function is never the value itself, but always returns the value.
   return typeof option === "function" ? (option as (_: ModelCall) => TValue)(call) : option;
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the middleware needs of a language model of the AI SDK 5, 6 and 7 (`LanguageModelV2`, `V3` and
- * `V4`), by structure: the package imports nothing of it.
+ * `V4`), by structure: the package imports nothing of the AI SDK.
  */
 
 /** The options of a call of a model, as its middleware gets them. */
@@ -11,7 +11,10 @@ export interface ModelCallParams {
   maxOutputTokens?: number | undefined;
   /** The tools that the model may call. Their descriptions are a part of the prompt. */
   tools?: readonly unknown[] | undefined;
-  /** What the application has passed on, by provider or by a name of its own. */
+  /**
+   * The values that the application passes on, by the provider's name or by a name that the application
+   * chooses.
+   */
   providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   /** Ends the call. */
   abortSignal?: AbortSignal | undefined;
@@ -29,7 +32,7 @@ export interface ModelCall {
 
 /**
  * The use that a model reports: numbers in version 5 of the AI SDK, and objects with a `total` from
- * version 6 on. Providers leave any of it out.
+ * version 6 on. A provider may leave out any of these figures.
  */
 export interface ModelUsage {
   /** Tokens of the prompt. */
@@ -58,7 +61,7 @@ export interface StreamResultLike extends ResponseLike {
 
 /** Middleware for `wrapLanguageModel` of the AI SDK 5, 6 and 7. */
 export interface ModelMiddleware {
-  /** The AI SDK 6 asks for this literal. The others take any. */
+  /** The AI SDK 6 demands this literal. The versions 5 and 7 take any value. */
   readonly specificationVersion: "v3";
   /** Around a call that is answered at once. */
   wrapGenerate<TResult extends GenerateResultLike>(options: {

@@ -1,12 +1,15 @@
-/** Finds a denial in what the AI SDK has made of it. */
+/** Finds the denial inside an error of the AI SDK. */
 import { isRateLimitError, type RateLimitError } from "../../core/errors.js";
 
-/** How deep it can lie: in the error of a retry, and in that of an answer without output. */
+/**
+ * How many errors to look at. The AI SDK wraps a denial in the error of a retry, and in the error of an
+ * answer without output.
+ */
 const MAX_DEPTH = 4;
 
 /**
- * The denial of a call of a model. The AI SDK throws it as it is, or inside of an error of its own: where
- * the provider has refused the call before and it was tried again, it is the `lastError` of that.
+ * The denial of a call of a model. The AI SDK throws the denial as it is, or inside an error of its own.
+ * After a retry, the denial is the `lastError` of the SDK's error.
  *
  * @returns `undefined` for an error that is about something else.
  *

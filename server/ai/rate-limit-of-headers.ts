@@ -1,7 +1,7 @@
 /**
- * What a provider says about its limit in the header fields of an answer: those of OpenAI (which Azure,
- * Groq and others share), of Anthropic, `Retry-After`, and those of the IETF drafts. Never throws: what
- * cannot be read counts as missing.
+ * Reads what a provider says about its limit in the header fields of an answer: the fields of OpenAI
+ * (which Azure, Groq and others share), of Anthropic, of the IETF drafts, and `Retry-After`. Never
+ * throws: a field that cannot be read counts as missing.
  */
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 
@@ -17,7 +17,7 @@ export interface RateLimitOfHeadersOptions {
    * @default "tokens"
    */
   of?: "tokens" | "requests" | undefined;
-  /** The status of the answer. After a 429, also what resets the limit makes calls wait. */
+  /** The status of the answer. After a 429, calls wait for the reset of the limit, too. */
   status?: number | undefined;
   /** Epoch ms, for fields that are dates. @default the answer's `Date`, or else `Date.now()` */
   now?: number | undefined;
@@ -25,7 +25,10 @@ export interface RateLimitOfHeadersOptions {
 
 /** What `observe` takes. */
 export interface RateLimitOfHeaders {
-  /** What is left; 0 where the provider asks to wait. `undefined` if no field says it. */
+  /**
+   * The tokens or requests that are left; 0 where the provider asks to wait. `undefined` if no field
+   * says.
+   */
   remaining: number | undefined;
   /** Ms until a call may pass again; absent where the provider asks for no wait. */
   retryAfter?: number;
@@ -59,7 +62,7 @@ export function rateLimitOfHeaders(
 
 interface Said {
   remaining: number | undefined;
-  /** Ms until all of it is back. */
+  /** Ms until the whole limit is available again. */
   reset: number | undefined;
 }
 
@@ -103,7 +106,7 @@ function least(...figures: (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A longer text is no figure. */
+/** The longest text of a figure, in characters. */
 const MAX_TEXT = 100;
 
 function getterOf(headers: unknown): Get {
@@ -135,12 +138,12 @@ const UNITS: Readonly<Record<string, number>> = {
   h: HOUR,
   d: DAY,
 };
-/** A larger number of seconds is an instant, as of fields that have epoch seconds. */
+/** A larger number of seconds is an instant in epoch seconds, and no duration. */
 const EPOCH_SECONDS = 1e9;
-/** `observe` takes no longer wait. */
+/** The longest wait that `observe` takes. */
 const LONGEST_WAIT = 31 * DAY;
 
-/** Ms of a duration such as `1m30s` or `6ms`, of seconds, or until a date. */
+/** The ms of a duration such as `1m30s` or `6ms`, or of a number of seconds, or until a date. */
 function waitOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   return bounded(durationOf(text, now) ?? untilDate(text, now));
@@ -165,7 +168,9 @@ function untilDate(text: string, now: number): number | undefined {
   return date === undefined ? undefined : date - now;
 }
 
-/** Of RFC 3339, or of HTTP. `Date.parse` alone takes almost anything, such as "on 5". */
+/**
+ * A date of RFC 3339 or of HTTP, in epoch ms. `Date.parse` alone takes almost anything, such as "on 5".
+ */
 function dateOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d|^[A-Za-z]{3}, \d\d [A-Za-z]{3} \d{4} /.test(text))

@@ -10,7 +10,7 @@ const NO_CONTENT = new Set<unknown>([
   "finish",
 ]);
 
-/** What becomes of the tokens of a stream. None of these rejects. */
+/** What becomes of the tokens of a stream. None of the methods rejects. */
 export interface StreamEnd {
   /**
    * The stream has come to its end.
@@ -19,16 +19,16 @@ export interface StreamEnd {
    * @param isRefused whether an error came before anything was generated.
    */
   settle(usage: unknown, isRefused: boolean): Promise<void>;
-  /** The stream was cut off or left, and what it has used will not be known. */
+  /** The stream was cut off, or its reader has left. The use of the call will not be known. */
   keep(): Promise<void>;
-  /** Resolves when all else is done that belongs to the call. */
+  /** Resolves when all other work of the call is done. */
   over(): Promise<void>;
 }
 
 /**
- * The same stream. Each part is read when the reader asks for it, and handed on before it is looked at.
- * The end of the stream comes after the tokens are settled, so that a host that stops with its response
- * has settled them.
+ * Passes the parts of a stream on. A part is read when the reader asks for it, and handed on before it is
+ * looked at. The stream ends after the tokens are settled: a host may stop the process at the end of its
+ * response.
  *
  * @param isRefusal whether an error of the stream says that the call has cost nothing.
  */
@@ -45,7 +45,7 @@ export function watchStream<TPart>(
   function see(part: unknown): void {
     const { type, usage } = Object(part) as { type?: unknown; usage?: unknown };
     if (type === "error") hasError = true;
-    // Some providers report an error, and their use after it.
+    // Some providers report an error, and the use of the call after the error.
     else if (type === "finish") settling ??= end.settle(usage, hasError && !isGenerated);
     else if (!NO_CONTENT.has(type)) isGenerated = true;
   }

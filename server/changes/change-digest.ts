@@ -1,11 +1,11 @@
 /**
- * A change channel carries a digest instead of a name and a key: 53 bits derived from them. Keys
- * can be e-mail addresses, and every listener of a channel would read them. A digest cannot be read
- * back. A listener that guesses a key can still compare the digest of the guess.
+ * A change channel carries digests instead of names and keys: 53 bits derived from a name and a key. Keys
+ * can be e-mail addresses, and every listener of a channel would read them. A key cannot be read back
+ * from its digest. A listener that guesses a key can still compare the digest of the guess.
  *
- * Not cryptographic, because `crypto.subtle` is asynchronous, `node:crypto` is not there in edge
- * runtimes, and a longer digest would not change what guessing finds out. If two keys share a
- * digest, one of them is read once more than needed.
+ * The digest is not cryptographic: `crypto.subtle` is asynchronous, edge runtimes lack `node:crypto`, and
+ * a longer digest would not hinder guessing. If two keys share a digest, one of them is read once more
+ * than needed.
  */
 import { bucketId } from "../../core/bucket-id.js";
 
@@ -22,7 +22,7 @@ import { bucketId } from "../../core/bucket-id.js";
  */
 export function changeDigest(name: string, key: string | undefined): string {
   const text = bucketId(name, key);
-  // Two lanes of multiplication, as in cyrb53, each mixed into the other at the end.
+  // Two lanes of multiplication, as in cyrb53. At the end, each lane is mixed into the other lane.
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
   for (let i = 0; i < text.length; i++) {

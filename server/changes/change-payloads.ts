@@ -3,12 +3,12 @@
  * database or the server can send something, so every payload is validated.
  */
 
-/** Changes within this many ms are sent together. */
+/** Ms within which changes are sent together. */
 export const COALESCE = 50;
 /** The most changes that wait for a connection; as many as fit into the payloads. */
 export const MAX_PENDING = 10_000;
 /**
- * The most payloads sent together. If there are more, none is sent: the next tick finds the
+ * The most payloads sent together. If there are more, no payload is sent: the next tick finds the
  * changes.
  */
 export const MAX_PAYLOADS = 16;
@@ -17,7 +17,7 @@ const DIGEST = /^[\da-z]{1,11}$/;
 /** The longest payload, in UTF-8 bytes. PostgreSQL's limit is below 8,000. */
 const MAX_PAYLOAD = 7900;
 
-/** Identifies the notifications of a process, which are also delivered back to it. */
+/** Identifies the sender of notifications, so that a process ignores its own ones. */
 export function newSender(): string {
   return Math.random().toString(36).slice(2);
 }
@@ -26,7 +26,7 @@ export function payloadsOf(sender: string, digests: readonly string[]): string[]
   const groups: string[][] = [];
   let length = Infinity;
   for (const digest of digests) {
-    // Digests are ASCII: one byte per character, and two quotes and a comma.
+    // Digests are ASCII: 1 byte per character, and 3 bytes for two quotes and a comma.
     const added = digest.length + 3;
     length += added;
     if (length > MAX_PAYLOAD) {
@@ -38,7 +38,7 @@ export function payloadsOf(sender: string, digests: readonly string[]): string[]
   return groups.map((group) => JSON.stringify([sender, ...group]));
 }
 
-/** The sender of a payload, and the digests in it. Of anything else there are none. */
+/** The sender of a payload, and the digests in the payload. A text that is no payload has no digests. */
 export function readPayload(payload: string): { from: unknown; digests: string[] } {
   const [from, ...rest] = parse(payload);
   return { from, digests: rest.filter(isDigest) };

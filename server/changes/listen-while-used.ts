@@ -1,18 +1,18 @@
 /**
- * Listens to the channel while calls need what it tells, because a listener keeps a connection open. After a
- * minute without a call, it ends.
+ * Listens to the channel while calls need its news, because a listener keeps a connection open. Ends
+ * listening after a minute or two without a call.
  */
 import { startTimer } from "../timers/timer.js";
 import type { ChangeChannel, ChangeListener } from "./change-channel.js";
 
-/** How often a process that listens looks whether it still has to, ms. */
+/** How often to look whether a call has needed the news meanwhile, ms. */
 const SWEEP = 60_000;
 
 export interface ListenWhileUsedOptions {
-  /** Without one, nothing is heard. */
+  /** Without a channel, nothing is heard. */
   channel: Pick<ChangeChannel, "subscribe"> | undefined;
   heard: ChangeListener;
-  /** What is told from now on is not heard. */
+  /** Listening has ended: later changes are not heard. */
   ended(): void;
 }
 
@@ -22,12 +22,14 @@ export class ListenWhileUsed {
 
   constructor(private readonly options: ListenWhileUsedOptions) {}
 
-  /** A call needs what was heard. */
+  /** A call has relied on the news. */
   used(): void {
     this.isUsed = true;
   }
 
-  /** Before what was heard is asked for anew. Does nothing while it listens. */
+  /**
+   * Begins to listen. Call this before reading anew what the news is about. Does nothing while listening.
+   */
   listen(): void {
     const { channel, heard } = this.options;
     if (channel === undefined || this.unsubscribe !== undefined) return;
@@ -43,7 +45,7 @@ export class ListenWhileUsed {
       this.options.ended();
     };
     this.isUsed = false;
-    // It does not keep the process alive.
+    // The timer must not keep the process alive.
     startTimer(sweep, SWEEP).unref();
   }
 }

@@ -1,32 +1,35 @@
 /**
- * Counts the open streams of each caller, and those of callers without a key together. A stream that
- * its client opens anew replaces the one before: the server may not know yet that this one is dead,
- * because no packet says that a connection has lost its network. Where each request owns its I/O, a stream whose client has
- * gone may end without a word: none of its code runs again. So a stream says there now and then that
- * it is open, and counts only for a while after that.
+ * Counts the open streams of each caller, and the streams of all callers without a key together.
+ *
+ * A stream that its client opens anew replaces the client's former stream. The server may not know yet
+ * that the former stream is dead, because no packet says that a connection has lost its network.
+ *
+ * Where each request owns its I/O, a stream of a client that has gone may end silently: none of the
+ * stream's code runs again. There, each stream notes every 5 s that it is open, and counts for 15 s after
+ * the last note.
  */
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
 
-/** How often a stream says that it is open, ms. */
+/** How often a stream notes that it is open, ms. */
 const BEAT = 5000;
-/** For how long it counts after that, ms. A busy stream may be late. */
+/** For how long a stream counts after its last note, ms. The notes of a busy process may be late. */
 const LASTS = 3 * BEAT;
 
 /** What is known of a stream. */
 export interface StreamFacts {
-  /** The id that its client has given it, and gives again when it reconnects. */
+  /** The id that the client has chosen for the stream, and sends again when the client reconnects. */
   id?: string | undefined;
-  /** How many keys its client has requested. @default 0 */
+  /** How many keys the client has requested. @default 0 */
   requested?: number;
-  /** Called when another stream replaces it. It is no longer counted then. */
+  /** Called when another stream replaces this stream, which is then no longer counted. */
   onReplaced?: () => void;
 }
 
 interface Stream extends StreamFacts {
   requested: number;
-  /** By the monotonic clock, ms. */
+  /** The last note, by the monotonic clock, ms. */
   seenAt: number;
-  /** It no longer counts. */
+  /** Stops counting the stream. */
   end: () => void;
 }
 
@@ -49,7 +52,7 @@ export class OpenStreams {
     return this.of(KEYLESS).size;
   }
 
-  /** Ends the stream of these callers that has this id. An id says nothing of other callers' streams. */
+  /** Ends the stream of these callers that has this id. Streams of other callers may have the same id. */
   replace(callers: ReadonlySet<string>, id: string): void {
     for (const key of keysOf(callers)) {
       for (const stream of this.of(key)) {
@@ -67,7 +70,7 @@ export class OpenStreams {
     return sum;
   }
 
-  /** @returns a function that ends the stream. */
+  /** @returns a function that stops counting the stream. */
   add(callers: ReadonlySet<string>, facts: StreamFacts = {}): () => void {
     const { requested = 0 } = facts;
     const keys = [...keysOf(callers), ...(requested > 0 ? ([REQUESTING] as const) : [])];

@@ -1,7 +1,8 @@
 /**
- * Notifies processes of each other's changes through PostgreSQL's LISTEN and NOTIFY, so that a
- * reader need not wait for the next tick. A notification carries digests and no state: the process
- * that receives it reads the rows of those that it watches. If a notification is lost, the next tick finds the change.
+ * Notifies processes of each other's changes through PostgreSQL's LISTEN and NOTIFY, so that a reader
+ * need not wait for the next tick. A notification carries digests and no state. The process that receives
+ * a digest reads the rows of that limit, if it watches them. If a notification is lost, the next tick
+ * finds the change.
  */
 import type { ChangeChannel, ChangeListener } from "./change-channel.js";
 import {
@@ -34,9 +35,9 @@ export interface PostgresClientLike {
 
 /** A notification of PostgreSQL, as `pg` delivers it. */
 export interface PostgresNotification {
-  /** The channel that it was sent to. */
+  /** The channel of the notification. */
   channel: string;
-  /** The text that was sent with it. */
+  /** The text of the notification. */
   payload?: string | undefined;
 }
 
@@ -53,7 +54,8 @@ const HEAR_WITHIN = 5000;
 /** How often to look whether the connection is still of use, ms. */
 const IDLE_CHECK = 60_000;
 /**
- * The pauses before a lost connection is opened again, ms. They double from the first to the last.
+ * The pauses before a lost connection is opened again, ms. Each pause is twice the one before, up to the
+ * last.
  */
 const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
 
@@ -65,14 +67,14 @@ const NO_CONNECTION =
  * A channel through LISTEN and NOTIFY of PostgreSQL, so that `watch` learns of the changes of other
  * processes at once.
  *
- * @param connect creates a client that is not connected yet, such as `() => new pg.Client(url)`.
- * The channel needs a connection of its own, because LISTEN belongs to a session. It must be a
- * direct one. Through a pooler in transaction mode it hears nothing, and warns of that once.
+ * @param connect creates a client that is not connected yet, such as `() => new pg.Client(url)`. The
+ * channel needs a connection of its own, because LISTEN belongs to a session. The connection must be
+ * direct. Through a pooler in transaction mode, the channel hears nothing, and logs one warning.
  *
- * The connection opens when it is needed. It closes after a minute or two without a change and
- * without a listener, so that a limiter that a reload has replaced keeps none. `close` ends it at
- * once.
- * @throws RangeError when the channel's name has other characters.
+ * The first change or listener opens the connection. The connection closes after a minute or two without
+ * a change and without a listener, so that a limiter that a reload has replaced keeps no connection.
+ * `close` closes the connection at once.
+ * @throws RangeError when the channel's name is not 1 to 63 letters, digits or underscores.
  * @throws RateLimitConfigError on Cloudflare Workers, where no connection outlives its request.
  *
  * @example
@@ -121,7 +123,7 @@ export function postgresChannel(
     try {
       mine = connect();
     } catch {
-      // Treated as a server that is down: calls go on, and the connection is tried again.
+      // Treat the error as a server that is down: calls go on, and the connection is tried again.
       retryLater();
       return;
     }
@@ -159,7 +161,10 @@ export function postgresChannel(
     }, pause);
   }
 
-  /** Sends a notification to itself. A pooler in transaction mode does not deliver it. */
+  /**
+   * Sends a notification to this channel itself. A pooler in transaction mode does not deliver the
+   * notification.
+   */
   function checkHearing(mine: PostgresClientLike): void {
     clearTimeout(hearTimer);
     hearTimer = setTimeout(() => {
@@ -203,7 +208,8 @@ export function postgresChannel(
   function flush(): void {
     clearTimeout(flushTimer);
     flushTimer = undefined;
-    // They wait for a connection that is about to open, and not for one that is down.
+    // Changes wait for a connection that is about to open. They do not wait for a connection that is
+    // down.
     if (client !== undefined && !ready) return;
     const digests = [...pending];
     pending = new Set();

@@ -1,7 +1,7 @@
 /**
- * Live status for many readers at little cost. Each watched limit is read once for all its readers
- * with the same key and the same plan: right after a change by this process, and once per tick, all
- * limits together, for changes by other processes. Nothing is read while there is no reader.
+ * Live status for many readers at little cost. Each watched limit is read once for all its readers with
+ * the same key and the same plan. A limit is read right after a change by this process. All limits are
+ * read together once per tick, for changes by other processes. Nothing is read while there is no reader.
  *
  * A slow reader misses intermediate states and never the last one.
  */
@@ -16,7 +16,7 @@ import { changeDigest } from "./change-digest.js";
 import type { ChangeListener } from "./change-channel.js";
 import { keyOption } from "../../core/key-option.js";
 
-/** Changes within this many ms of the last read are read together in the next one. */
+/** Ms after a read within which changes wait for the next read, which reads them together. */
 const COALESCE = 50;
 
 interface KeyAndPlan {
@@ -35,11 +35,11 @@ export interface WatchSource<TName extends string> {
 
 export interface WatchItem<TName extends string> {
   name: TName;
-  /** As the server resolved it. */
+  /** The key as the server resolved it. */
   key?: string;
-  /** As the server resolved it; `undefined` for a limit without plans. */
+  /** The plan as the server resolved it; `undefined` for a limit without plans. */
   plan: string | undefined;
-  /** As the client asked for it, and as the snapshots name it. */
+  /** The key as the client asked for it, and as the snapshots name it. */
   requested: string | undefined;
 }
 
@@ -50,7 +50,7 @@ interface Entry<TName extends string> {
   snapshot: RateLimitSnapshot<TName> | undefined;
   /** Whether the database may hold a newer state than `snapshot`. */
   stale: boolean;
-  /** Why it has no rows that could be read: its readers end with this error. */
+  /** Why the entry has no rows to read: its readers end with this error. */
   failure?: { error: unknown } | undefined;
   /** Called after each new snapshot; one per reader and item. */
   notify: Set<() => void>;
@@ -63,9 +63,9 @@ export function createWatchHub<TName extends string>(
 ) {
   type Snapshot = RateLimitSnapshot<TName>;
   const entries = new Map<string, Entry<TName>>();
-  /** Several share a digest where callers have different plans of one limit. */
+  /** Several entries share a digest where callers have different plans of one limit. */
   const byDigest = new Map<string, Set<Entry<TName>>>();
-  /** What streams do when the plan of a key may have changed, by `planDigest`. */
+  /** The listeners to call when the plan of a key may have changed, by `planDigest`. */
   const byPlan = new Map<string, Set<() => void>>();
   let stop: (() => void) | undefined;
   let flushing = false;
@@ -74,7 +74,7 @@ export function createWatchHub<TName extends string>(
 
   function start(): () => void {
     const unsubscribe = limiter.onChange((digest) => {
-      // An override can be about all keys, and which limits it changes is not known yet.
+      // An override can concern all keys, and it is not known yet which limits it changes.
       const changed = digest === OVERRIDES_DIGEST ? entries.values() : byDigest.get(digest);
       if (changed !== undefined) refresh(changed);
       for (const listener of byPlan.get(digest) ?? []) listener();
@@ -118,7 +118,8 @@ export function createWatchHub<TName extends string>(
       // A failed read does not end the streams: the readers predict from their last snapshots, and
       // the next tick tries again.
       for (const entry of reading) entry.stale = true;
-      // With one exception: a limit whose key has no rows any more keeps the others from being read.
+      // A limit that has no rows any more for its key keeps the other limits from being read. Read them
+      // again without it.
       for (const entry of reading) if (isUnreadable(entry)) isNewRead = true;
     }
     lastFlush = performance.now();
@@ -126,7 +127,7 @@ export function createWatchHub<TName extends string>(
     if (isNewRead) refresh([]);
   }
 
-  /** Whether a limit has no rows that could be read, because of its key. Ends its readers. */
+  /** Whether a limit has no rows to read, because of its key. If so, ends the readers of the limit. */
   function isUnreadable(entry: Entry<TName>): boolean {
     const { name, key, plan } = entry;
     try {
@@ -140,14 +141,15 @@ export function createWatchHub<TName extends string>(
   }
 
   /**
-   * Yields a snapshot of each item at once, and another one after each change. Throws what
-   * `configOf` throws for an item that cannot be read.
+   * Yields a snapshot of each item at once, and another one after each change. Throws the error of
+   * `configOf` for an item that cannot be read.
    */
   async function* watch(
     items: readonly WatchItem<TName>[],
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Snapshot, void, undefined> {
-    // Before they are followed: one that cannot be read would fail the read of all.
+    // Check the items before they are followed: an item that cannot be read would fail the read of all
+    // items.
     for (const { name, key, plan } of items) {
       limiter.configOf(name, { ...keyOption(key), plan });
     }
@@ -178,7 +180,8 @@ export function createWatchHub<TName extends string>(
         if (failure !== undefined) throw failure.error;
         if (snapshot === undefined) continue;
         const { requested: key } = item;
-        // The state is still true, and a newer `now` is a better sample of the clock.
+        // Send the `now` of this moment: the state is still true, and a newer `now` is a better sample of
+        // the clock.
         yield { ...snapshot, ...(key !== undefined && { key }), now: limiter.clock() };
       }
     } finally {
@@ -226,8 +229,8 @@ export function createWatchHub<TName extends string>(
   }
 
   /**
-   * Calls `listener` when the plan of one of these keys may have changed, as long as there are
-   * readers. Returns a function that ends that.
+   * Calls `listener` when the plan of one of these keys may have changed, as long as there are readers.
+   * Returns a function that removes `listener`.
    */
   function onPlan(items: readonly WatchItem<TName>[], listener: () => void): () => void {
     const digests = new Set(items.map(({ key }) => planDigest(key)));
@@ -249,8 +252,8 @@ export function createWatchHub<TName extends string>(
 }
 
 /**
- * Where each request owns its I/O, a stream cannot wait for the reads of another one. So each has a
- * hub, and hears of all changes by its own ticks.
+ * Where each request owns its I/O, a stream cannot wait for the reads of another stream. There, each
+ * stream has its own hub, and finds all changes by its own ticks.
  *
  * @param interval as that of `createWatchHub`
  */
@@ -271,16 +274,19 @@ function entryIdOf({ name, key, plan = "" }: EntryId): string {
   return `${bucketId(name, key)}\0${plan}`;
 }
 
-/** Whether a reader of `before` already predicts `after`, for the sum and for each shard. */
+/**
+ * Whether a reader of `before` already predicts `after`, for the sum of the shards and for each shard.
+ */
 function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
   const { config, now } = after;
-  // An override may have come or gone, which can be one by another plan.
+  // An override may have come or gone, and it can name another plan.
   if (before.plan !== after.plan) return false;
   if (before.config !== config && JSON.stringify(before.config) !== JSON.stringify(config))
     return false;
   const part = shardConfig(config);
   return (
-    // The instants are not calculated from the config. Leases that were renewed end later.
+    // The instants in `starts` and `lapses` are not calculated from the config. Leases that were renewed
+    // end later.
     String(before.config.starts) === String(config.starts) &&
     before.held === after.held &&
     JSON.stringify(before.lapses) === JSON.stringify(after.lapses) &&

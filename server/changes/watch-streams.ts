@@ -1,6 +1,6 @@
 /**
- * The streams of `watch`. A stream follows each limit once, counts for its caller, goes on when the
- * plan of the caller changes, and ends when one of its keys is no longer the caller's.
+ * The streams of `watch`. A stream follows each limit once, and counts for its caller. The stream goes on
+ * when the plan of the caller changes, and ends when one of its keys is no longer the caller's.
  */
 import { bucketId } from "../../core/bucket-id.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
@@ -9,11 +9,12 @@ import { OpenStreams, type StreamFacts } from "./open-streams.js";
 import type { createWatchHub, WatchItem } from "./watch-hub.js";
 import { keyOption } from "../../core/key-option.js";
 
-/** How many keys clients may request in all, for each stream that one caller may have. */
+/** The keys that all clients together may request, for each stream that one caller may have. */
 const REQUESTED_PER_STREAM = 500;
 /**
- * How many streams callers without a key may open in all, for each stream that one caller may have.
- * Each change of a shared bucket goes out on all of them: 3,000 made other calls wait for 1.3 s.
+ * The streams that all callers without a key may open together, for each stream that one caller may have.
+ * Each change of a shared bucket goes out on all these streams: 3,000 streams made other calls wait for
+ * 1.3 s.
  */
 const KEYLESS_PER_STREAM = 100;
 
@@ -44,7 +45,7 @@ interface RequestedItem<TName extends string> {
 /** What a client sends to open a stream. */
 export interface WatchInput<TName extends string> {
   items: readonly RequestedItem<TName>[];
-  /** Its id. The client sends it again when it reconnects by itself. */
+  /** The id of the stream. The client sends the same id again when it reconnects by itself. */
   stream?: string | undefined;
 }
 
@@ -95,11 +96,13 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   }
 
   /**
-   * The keys that a stream counts for: those that its caller has without a request. A key that many
-   * callers may request, such as a team's, would otherwise let a few of them shut out the others. A
-   * caller who only requests keys can make them up, so it counts for the keys that it has of other
-   * limits, such as that of its address, and so does one who follows shared buckets alone. Callers
-   * without any share the count of what they request, or that of all callers without a key.
+   * The keys for which a stream counts: the keys that its caller has without a request. Requested keys do
+   * not count: many callers may request the key of a team, and a few callers would shut out the others.
+   *
+   * A caller who only requests keys can make keys up. Such a stream counts for the caller's own keys of
+   * other limits, such as the key of its address. A stream that follows shared buckets alone counts in
+   * the same way. A caller without any own key counts for the keys that it requests, or among all callers
+   * without a key.
    */
   async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]): Promise<Set<string>> {
     const own = await ownKeys(ctx, items, new Set(items.map(({ name }) => name)));
@@ -124,9 +127,9 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   }
 
   /**
-   * Counts a stream, and returns a function that ends that. It takes the place of the stream with its
-   * id. Otherwise the newest stream is rejected, because a client whose older stream was closed would
-   * open it again at once, and close another one.
+   * Counts a stream, and returns a function that stops counting it. The stream replaces the caller's
+   * stream with the same id. If there are too many streams, the newest stream is rejected. Closing an
+   * older stream instead would not help: its client would open it again at once, and close another one.
    */
   function admit(
     callers: ReadonlySet<string>,
@@ -154,10 +157,10 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   }
 
   /**
-   * Resolves the keys and the plans of a stream again and again, and at once when the plan of one of its
-   * keys may have changed. The stream consists of turns: a plan that has changed ends one turn and
-   * begins the next. The last turn ends with the caller's signal, or when a key is rejected or has
-   * changed. A client whose key has changed opens the stream anew.
+   * Resolves the keys and the plans of a stream at intervals, and at once when the plan of one of its
+   * keys may have changed. The stream consists of turns: a plan that has changed ends one turn and begins
+   * the next. The last turn ends with the caller's signal, or when a key is rejected or has changed. A
+   * client whose key has changed opens the stream anew.
    */
   function checkItems(
     ctx: unknown,
@@ -187,7 +190,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
           turn.abort();
         }
       } catch (error) {
-        // Also when a resolver itself has failed: the caller's right is not known then.
+        // Also when a resolver itself has failed: it is then not known whether the caller may read the
+        // limit.
         rejection = { error };
         end();
       }

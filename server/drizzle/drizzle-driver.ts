@@ -67,7 +67,10 @@ function throughDrizzle(db: object, dialect: DialectName): Statements {
   return { ...within(db), within };
 }
 
-/** On the client under Drizzle, which needs its parameters in another form. */
+/**
+ * Statements on the client under Drizzle. Bun's client needs parameters in another form than Drizzle
+ * passes.
+ */
 function bunDriver(dialect: "postgresql" | "mysql", client: BunSqlLike): Statements {
   checkBunSql(client, dialect);
   const { query, execute, isExhausted, within } = bunSqlDriver(client, dialect);
@@ -92,7 +95,10 @@ const CONNECTIONS: Record<DialectName, (target: PgOrMySql & Sqlite) => SqlConnec
       execute: async (text, params) => countOf(await run(text, params)),
     };
   },
-  /** Resolves with the rows, or with a header that has the number of rows, and the fields. */
+  /**
+   * The driver resolves with an array: first the rows, or a header with the number of rows, and then the
+   * fields.
+   */
   mysql: (target) => {
     const run = async <TAnswer>(text: string, params: readonly unknown[]) => {
       const [answer] = (await target.execute(new MarkedQuery(text, params))) as [TAnswer];

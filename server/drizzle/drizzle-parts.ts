@@ -1,6 +1,6 @@
 /**
- * What a Drizzle database is made of, as far as a store needs it. A database names its parts by
- * `entityKind`, a symbol that all copies and drivers of `drizzle-orm` share.
+ * The parts of a Drizzle database that a store needs. A database names its parts by `entityKind`, a
+ * symbol that all copies and drivers of `drizzle-orm` share.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 import { isBunSql } from "../store/drivers/bun-sql/bun-sql-client.js";
@@ -26,7 +26,7 @@ export interface DrizzleParts {
   client: object;
   /** Whether a limiter can take part in its transactions. */
   hasTransactions: boolean;
-  /** Whether the client is one of SQLite that blocks, such as better-sqlite3. */
+  /** Whether the client is a SQLite client that blocks, such as better-sqlite3. */
   isSynchronous: boolean;
 }
 
@@ -47,7 +47,7 @@ const DIALECTS = new Map<string, DialectName>([
 /** Databases of Drizzle that a store has no statements for. */
 const OTHER_DATABASES = new Set(["SingleStoreDialect", "GelDialect", "MsSqlDialect"]);
 
-/** Those that the tests run. */
+/** The versions of Drizzle that the tests run. */
 const KNOWN_VERSIONS = "0.38 to 0.45, and 1.0 from its betas on";
 
 /** Sessions that a store cannot use at all, and what to use instead. */
@@ -124,7 +124,8 @@ export function drizzleParts(db: object): DrizzleParts {
   if (kinds.some((kind) => kind.includes("Effect"))) {
     throw refused(db, `${session} returns effects; use a driver of Drizzle that returns promises`);
   }
-  // Other sessions may have one connection for all, on which a rollback would lose what others write.
+  // Other sessions may have one connection for all callers, where a rollback would undo the writes of
+  // other callers.
   if (dialect === "sqlite" && session !== "LibSQLSession") {
     throw refused(db, `${session} has not been tested; use drizzle-orm/libsql`);
   }

@@ -26,7 +26,7 @@ import { synchronousStore } from "./drizzle-synchronous.js";
 
 /** Any Drizzle database: what `drizzle()` returns. */
 export interface DrizzleLike {
-  /** Loosely typed, because each database's own method names its own tables. */
+  /** Loosely typed, because the type of each database's method names the tables of that database. */
   transaction(...args: never[]): unknown;
 }
 
@@ -42,25 +42,24 @@ export type DrizzleTransactionOf<TDatabase extends DrizzleLike> = TDatabase["tra
 
 export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> {
   /**
-   * The Drizzle table, whose name and schema are followed, or the name of a table.
+   * The Drizzle table, or the name of a table. The store uses the name and the schema of a Drizzle table.
    * @default "RateLimit"
    */
   table?: string | DrizzleTableLike | undefined;
   /**
-   * The Drizzle table of overrides, or the name of that table. Only a limiter with `overrides` uses
-   * it.
-   * @default that of the table with "Override" after it, or "_override" if it has no capitals
+   * The Drizzle table of overrides, or its name. Only a limiter with `overrides` uses this table.
+   * @default the name of the table with "Override" after it, or "_override" if the name has no capitals
    */
   overridesTable?: string | DrizzleTableLike | undefined;
   /**
-   * The schema of a table that is given by its name. On MySQL, its database.
+   * The schema of a table that is given by its name. On MySQL, the database of the table.
    * @default the connection's own
    */
   schema?: string | undefined;
   /**
-   * On PostgreSQL through node-postgres or postgres-js: whether the store's own statements are
-   * prepared once per connection. Turn it off behind a pooler that does not support prepared
-   * statements, such as PgBouncer before 1.21 in transaction mode.
+   * On PostgreSQL through node-postgres or postgres-js: whether the store's own statements are prepared
+   * once per connection. Set `false` behind a pooler that does not support prepared statements, such as
+   * PgBouncer before 1.21 in transaction mode.
    * @default true
    */
   prepare?: boolean | undefined;
@@ -70,14 +69,14 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
  * A store on a Drizzle database. One store per database and process: calls that share a store share
  * their round trips. `transaction` and `using` take Drizzle's own transactions.
  *
- * On node-postgres, postgres-js and bun-sql, single decisions go to `db.$client`, as prepared
- * statements, and not through Drizzle. So do all decisions on `better-sqlite3`, `node-sqlite`,
- * `bun-sqlite` and `d1`. There, `transaction` and `using` reject: Drizzle's transactions are
- * synchronous, or, on D1, do not exist.
+ * On node-postgres, postgres-js and bun-sql, single decisions go to `db.$client`, as prepared statements,
+ * and not through Drizzle. On `better-sqlite3`, `node-sqlite`, `bun-sqlite` and `d1`, all decisions go to
+ * `db.$client`, and `transaction` and `using` reject: Drizzle's transactions are synchronous, or, on D1,
+ * do not exist.
  *
- * @throws RateLimitConfigError when the driver cannot work (the message says which one can), when
- * `table` lacks a column, or when `isolation` is not valid, or needs transactions that the driver
- * does not have.
+ * @throws RateLimitConfigError when the driver cannot work (the message says which driver can), when
+ * `table` lacks a column, when `isolation` is not valid, or when `isolation` needs transactions that the
+ * driver does not have.
  *
  * @example
  * import { drizzle } from "drizzle-orm/node-postgres";
@@ -127,9 +126,9 @@ function singleDriver(
   prepare: boolean,
 ): SqlDriver | undefined {
   if (session === "NodePgSession") return pgDriver(client as PgPoolLike, { prepare });
-  // It leaves connections on which libsql would lose writes.
+  // `libsqlDriver` avoids connections on which libsql would lose writes.
   if (session === "LibSQLSession") return libsqlDriver(client as LibsqlClientLike);
-  // The pools of Neon and Vercel are those of `pg`.
+  // The pools of Neon and Vercel extend the pool of `pg`.
   if ("totalCount" in client) {
     listenToClients(client);
     return { ...(driver as SqlDriver), onPoolError: listenToPool(client) };

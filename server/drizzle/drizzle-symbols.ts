@@ -1,7 +1,7 @@
 /**
- * What Drizzle marks its objects with. They are global symbols, the same in every copy and version of
- * `drizzle-orm`. The package imports none: in a monorepo, it may stand where another version is
- * found, or none.
+ * The symbols with which Drizzle marks its objects. The symbols are global, and the same in every copy
+ * and version of `drizzle-orm`. This package imports no `drizzle-orm`: in a monorepo, an import from here
+ * may find another version, or none.
  */
 export const entityKind = Symbol.for("drizzle:entityKind");
 const NAME = Symbol.for("drizzle:Name");
@@ -11,14 +11,14 @@ const IS_TABLE = Symbol.for("drizzle:IsDrizzleTable");
 
 /** A table of Drizzle, structurally. */
 export interface DrizzleTableLike {
-  /** What only its types have. */
+  /** A property of the types alone. */
   readonly _: { readonly brand: "Table" };
 }
 
 export interface DrizzleTableParts {
   name: string;
   schema: string | undefined;
-  /** The names of its columns in the database. */
+  /** The names of the table's columns in the database. */
   columns: ReadonlySet<string>;
 }
 

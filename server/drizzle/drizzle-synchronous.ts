@@ -1,7 +1,7 @@
 /**
- * Synchronous drivers of Drizzle, such as `better-sqlite3`. The store's statements go to the client
- * under Drizzle. Drizzle's own transactions end before anything can be awaited in them, so no call
- * of a limiter can be part of one.
+ * Synchronous drivers of Drizzle, such as `better-sqlite3`. The store's statements go to the client under
+ * Drizzle. Drizzle's own transactions end before anything can be awaited in them. No call of a limiter
+ * can be part of such a transaction.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { SqliteDatabaseLike } from "../store/drivers/sqlite/sqlite-clients.js";
@@ -31,7 +31,10 @@ export function synchronousStore(
   };
 }
 
-/** Bun's looks like better-sqlite3. The package `libsql` does, too, and may be a stale replica. */
+/**
+ * Bun's client looks like better-sqlite3. The client of the package `libsql` does, too; its `sync` is
+ * excluded here, because it may be a stale replica.
+ */
 export function isSynchronousClient(client: object): client is SqliteDatabaseLike {
   return isSynchronous(client) && !("sync" in client);
 }

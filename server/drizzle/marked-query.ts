@@ -4,7 +4,7 @@
  */
 import { entityKind } from "./drizzle-symbols.js";
 
-/** Drizzle takes it for a `SQL` of its own. It asks such a one for its text and its parameters. */
+/** Drizzle takes this object for a `SQL` of its own, and asks it for its text and its parameters. */
 export class MarkedQuery {
   static readonly [entityKind] = "SQL";
 

@@ -41,9 +41,9 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
 /**
  * `rateLimited("sendMessage")` is middleware of Hono; see `HonoRateLimited`.
  *
- * @throws RateLimitConfigError for an option that does not exist or makes no sense. `rateLimited`
- * throws it, too, and for a name that the limiter does not have. With a limiter per request, names
- * are only checked when a request comes.
+ * @throws RateLimitConfigError for an option that does not exist or makes no sense. `rateLimited` throws
+ * this error, too, also for a name that the limiter does not have. With a limiter per request, names are
+ * only checked when a request comes.
  *
  * @example
  * import { Hono } from "hono";
@@ -114,7 +114,8 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
       );
 
     return async (context, next) => {
-      // The middleware adds a variable. What it reads are those of the application.
+      // The middleware adds a variable to the context. The functions of the options read the
+      // application's variables.
       const c = context as unknown as Context<TEnv>;
       const own = limiterOf(c);
       let charged: ChargedRequest<Context<TEnv>>;
@@ -139,7 +140,7 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
   return { rateLimited };
 }
 
-/** The header fields of what the request costs. Those of other middleware stay. */
+/** Adds the header fields of the limits that the request costs. The fields of other middleware stay. */
 function addHeaders<TEnv extends Env>(
   c: Context<TEnv>,
   limiter: UntypedRateLimiter,

@@ -22,8 +22,8 @@ export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitCon
    */
   key: (c: Context<TEnv>, name: keyof TLimits & string) => KeyAnswer | Promise<KeyAnswer>;
   /**
-   * The plan of this caller, such as that of a paying user: asked for limits with plans alone. An answer
-   * that is no plan of the limiter is thrown, as a `RateLimitConfigError`.
+   * The plan of this caller, such as the plan of a paying user. Called for limits with plans alone. An
+   * answer that is no plan of the limiter throws a `RateLimitConfigError`.
    * @default what the `plan` function of the limiter says
    */
   plan?:
@@ -33,9 +33,9 @@ export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitCon
       ) => PlanName<TLimits> | Promise<PlanName<TLimits>>)
     | undefined;
   /**
-   * The config of a limit for this caller, for what is no plan. `undefined` means the limit's own, or
-   * that of the caller's plan. It goes before every plan.
-   * @default the limit's own config, or that of the caller's plan
+   * The config of a limit for this caller, where no plan has that config. `undefined` means the limit's
+   * own config, or the config of the caller's plan. The config of this function goes before every plan.
+   * @default the limit's own config, or the config of the caller's plan
    */
   config?:
     | ((
@@ -54,17 +54,17 @@ export interface HonoRateLimitedOptions<
   /** The key of the bucket. @default the result of the `key` of `createRateLimitHono` */
   key?: ((c: Context<TEnv>, name: TName) => KeyAnswer | Promise<KeyAnswer>) | undefined;
   /**
-   * The plan of a request, for those of the limits that have plans.
+   * The plan of a request, for limits with plans.
    * @default the result of the `plan` of `createRateLimitHono`, or of the limiter's own
    */
   plan?: OrFunction<TEnv, TName, TPlan> | undefined;
   /** Tokens that a request takes: finite and at least 0. @default 1 */
   count?: OrFunction<TEnv, TName, number>;
   /**
-   * The requests that cost tokens: every one, every one that succeeds, every one that fails (a
-   * status of 400 or more), or every failure for which the function of its context returns true.
-   * Every request is charged before its handler runs, and the tokens of the others are given back
-   * afterwards.
+   * The requests that cost tokens: every request, every request that succeeds, every request that fails
+   * (a status of 400 or more), or every failure for which the function of its context returns true. Every
+   * request is charged before its handler runs. Afterwards, the tokens of requests that cost none are
+   * given back.
    * @default "call"
    */
   on?: ChargedOn<Context<TEnv>> | undefined;
@@ -72,17 +72,17 @@ export interface HonoRateLimitedOptions<
   resetOnSuccess?: boolean | undefined;
 }
 
-/** What a handler finds at `c.var.rateLimit`. It is always `ok`. */
+/** The result that a handler finds at `c.var.rateLimit`. The result is always `ok`. */
 export type GrantedOf<TNames> = TNames extends string
   ? Extract<RateLimitResult, { ok: true }>
   : Extract<LimitAllResult, { ok: true }>;
 
 /**
- * Middleware for a route, or for all routes of an app. `names` is one limit, or several that are
+ * Middleware for a route, or for all routes of an app. `names` is one limit, or several limits that are
  * charged all or nothing in one round trip.
  *
- * A denied request is answered by `rateLimitResponse`: 429, with its header fields and the facts of
- * the denial as JSON. A granted one gets the `RateLimit` fields of the limits that it costs.
+ * A denied request is answered by `rateLimitResponse`: 429, with its header fields and the facts of the
+ * denial as JSON. A granted request gets the `RateLimit` fields of the limits that it costs.
  */
 export type HonoRateLimited<
   TEnv extends Env,

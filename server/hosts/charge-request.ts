@@ -1,4 +1,7 @@
-/** Charges a request of any host, and gives back what it does not cost once it is answered. */
+/**
+ * Charges a request of any host. Once the request is answered, gives back the tokens that it does not
+ * cost.
+ */
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { countOption } from "../../core/count.js";
@@ -10,10 +13,10 @@ import type { LimitConfigs } from "../limiter/types/names.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 
-/** Which requests cost tokens. `TFailure` is how the framework tells of one that failed. */
+/** Which requests cost tokens. `TFailure` is the framework's object for a request that failed. */
 export type ChargedOn<TFailure> = "call" | "success" | "error" | ((failure: TFailure) => boolean);
 
-/** Which requests keep what they have taken. */
+/** Which requests do not get their tokens back. */
 interface Policy<TFailure> {
   on: ChargedOn<TFailure>;
   resetOnSuccess: boolean;
@@ -25,7 +28,7 @@ export interface RequestItem<TFailure> extends Policy<TFailure> {
   /** `undefined` for the bucket that all callers share. */
   key: string | undefined;
   count?: number;
-  /** Of a limit with plans. */
+  /** The plan, for a limit with plans. */
   plan?: string | undefined;
   config?: RateLimitConfig | undefined;
 }
@@ -33,9 +36,9 @@ export interface RequestItem<TFailure> extends Policy<TFailure> {
 /** One limit of a request, as the limiter is asked. */
 export type ChargedItem = LimitAllItem & PlanOptions;
 
-/** What a request has got. */
+/** The tokens that a request has taken. */
 export interface Taken {
-  /** One per limit. */
+  /** One result per limit. */
   results: readonly RateLimitResult[];
   /** What the limiter answered. */
   granted: RateLimitResult | LimitAllResult;
@@ -49,8 +52,8 @@ export interface ChargedRequest<TFailure> extends Taken {
 type AnyFunction = (...args: never) => unknown;
 
 /**
- * What of a limiter charges requests. Any store will do, and the limiter or a call may say the plans, so
- * the types of the methods are not asked.
+ * The part of a limiter that charges requests. The methods are loosely typed: their types differ by the
+ * store, and by whether the limiter or a call says the plans.
  */
 export type ChargingLimiter<TLimits extends LimitConfigs> = Pick<
   RateLimiter<TLimits, never>,
@@ -61,10 +64,10 @@ export type ChargingLimiter<TLimits extends LimitConfigs> = Pick<
 type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset">;
 
 /**
- * Takes the tokens of all calls, or of none. Before the work, so that a hundred requests at once get
- * no further than a hundred in a row.
+ * Takes the tokens of all calls, or of none. Take before the work: with a limit of 5, a hundred requests
+ * at once then get no further than a hundred in a row.
  *
- * @param isList whether they are charged by `limitAll`. If not, there is one.
+ * @param isList whether `limitAll` charges the calls. If not, there is one call, and `limit` charges it.
  * @throws RateLimitError for a denied request.
  */
 export async function take(
@@ -105,13 +108,15 @@ export function isCostly<TFailure extends object>(
   return on === "call" || on === "error" || (typeof on === "function" && on(failure));
 }
 
-/** A charge that is to be given back, or whose bucket is to be filled. */
+/** A charge to give back, or a bucket to fill. */
 interface FreeCharge extends Pick<ChargedItem, "name" | "key" | "plan" | "config"> {
   result: RateLimitResult;
   isReset: boolean;
 }
 
-/** A store that fails now must not change the answer. The tokens stay taken. */
+/**
+ * Gives the tokens back. A store that fails now must not change the answer: the tokens then stay taken.
+ */
 export async function giveBack(
   limiter: Pick<Limiter, "settle" | "reset">,
   charges: readonly FreeCharge[],
@@ -125,7 +130,7 @@ export async function giveBack(
 }
 
 /**
- * Gives back what a request does not cost.
+ * Gives back the tokens that a request does not cost.
  *
  * @param failure `undefined` for a request that succeeded.
  * @returns for each item, whether its tokens stay taken.
@@ -147,7 +152,9 @@ export async function settleRequest<TFailure extends object>(
   return costs;
 }
 
-/** @throws RateLimitConfigError for options of plain JavaScript that would not do what they say. */
+/**
+ * @throws RateLimitConfigError for values that plain JavaScript may pass, and that would have no effect.
+ */
 export function validateCharging(
   option: string,
   { on = "call", resetOnSuccess = false }: { on?: unknown; resetOnSuccess?: unknown },

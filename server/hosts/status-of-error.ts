@@ -1,7 +1,8 @@
 /**
- * What a host answers to each of the package's errors: its status, and whether the client may read its
- * message. Errors are known by their names, because an application in CommonJS has another copy of
- * their classes, and may have errors of its own with the same `kind`.
+ * What a host answers to each of the package's errors: the status, and whether the client may read the
+ * message. Errors are recognized by their names, because an application in CommonJS has another copy of
+ * the error classes. The `kind` of an error would not do: errors of the application may have the same
+ * `kind`.
  */
 import { isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 
@@ -17,7 +18,7 @@ interface Status {
 }
 
 /**
- * - `denied`: the limits have no tokens for the request. The client gets the facts.
+ * - `denied`: the limits have no tokens for the request. The client gets the facts of the denial.
  * - `input`: a count, a key, an id or a name is not valid. The client may read the message.
  * - `store`: the store has failed. The message has internals.
  * - `config`: a mistake of the server. The message has internals.

@@ -1,6 +1,6 @@
 /**
- * Which account a request to better-auth is for. Each endpoint reads one field of the body. A client
- * can send the other fields too, with another text each time, so the endpoint decides which counts.
+ * Which account a request to better-auth is for. Each endpoint reads one field of the body. The endpoint
+ * decides which field counts: a client can send the other fields, too, with another text each time.
  */
 
 /** A plugin of better-auth, as far as it is used here. */
@@ -51,11 +51,11 @@ export function accountOf(path: string, body: unknown): string | undefined {
 }
 
 /**
- * What to say at start, or `undefined`: a rule whose key needs the account stands for an endpoint
- * whose account is not known, so each of its requests will be refused.
+ * The warning to log at start, or `undefined`. A rule needs a warning if its key function reads
+ * `account`, and its endpoint has no known account field: each of its requests will be refused.
  *
- * A key that never names `account` does not need it. A key that only calls another function may
- * need it without a warning; its requests are refused all the same.
+ * A key function without the word `account` gets no warning. If such a function only calls another
+ * function that reads the account, its requests are refused without a warning at start.
  */
 export function warningOfAccounts(
   rules: readonly { pattern: string; key: (call: never) => unknown }[],

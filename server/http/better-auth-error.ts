@@ -1,4 +1,6 @@
-/** The limiter's errors as better-auth answers them. It knows its own errors by their name. */
+/**
+ * The limiter's errors as better-auth answers them. better-auth recognizes its own errors by their name.
+ */
 import { type RateLimitErrorData, remadeError } from "../../core/errors.js";
 import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import { headersOf } from "./rate-limit-headers.js";
@@ -37,7 +39,7 @@ class ApiError extends Error implements BetterAuthError {
   }
 }
 
-/** @returns the same error where it is none of the limiter's, or a mistake of the server. */
+/** @returns the same error where the error is none of the limiter's, or is a mistake of the server. */
 export function toBetterAuthError(error: unknown): unknown {
   const answered = statusOfError(error);
   if (answered?.kind === "denied") {

@@ -6,7 +6,7 @@ export async function shortKey(key: string): Promise<string> {
   return key.length > MAX_KEY_LENGTH ? digestOf(key) : key;
 }
 
-/** As `shortKey`, and the SHA-256 of a key that has other characters than those of a URL. */
+/** As `shortKey`. Also returns the SHA-256 of a key that has a character outside of printable ASCII. */
 export async function plainKey(key: string): Promise<string> {
   return PLAIN.test(key) ? key : digestOf(key);
 }

@@ -29,9 +29,9 @@ export interface BetterAuthCall {
   /** The endpoint's path, such as `/sign-in/email`. */
   path: string;
   /**
-   * What names the account: `email`, `username` or `phoneNumber` of the body, whichever of them this
-   * endpoint of better-auth reads. Without spaces around it, and in lower case. `undefined` where
-   * the body does not have it, and for endpoints that are not better-auth's: read `body` there.
+   * The name of the account: `email`, `username` or `phoneNumber` of the body, by which of the three this
+   * endpoint of better-auth reads. The name is in lower case, and without spaces around it. `undefined`
+   * where the body lacks the field, and for endpoints that are not better-auth's: read `body` there.
    */
   account: string | undefined;
   /** The header fields of the request; empty in a call of `auth.api` without `headers`. */
@@ -45,19 +45,19 @@ export interface BetterAuthRule<TName extends string = string, TPlan extends str
   /** The limit. */
   name: TName;
   /**
-   * The bucket of a request. A key of more than 191 characters is replaced by its SHA-256. Without
-   * a key (`null`, `undefined`), or with one that is not valid, the request is refused with 400.
+   * The bucket of a request. A key of more than 191 characters is replaced by its SHA-256. A request
+   * without a key (`null`, `undefined`), or with a key that is not valid, is refused with 400.
    */
   key: (call: BetterAuthCall) => string | null | undefined | Promise<string | null | undefined>;
   /**
-   * The plan of a request, or a function that says it: for a limit with plans.
+   * The plan of a request, or a function that returns the plan. For a limit with plans.
    * @default what the `plan` function of the limiter says
    */
   plan?: TPlan | ((call: BetterAuthCall) => TPlan | Promise<TPlan>) | undefined;
   /**
-   * The requests that cost a token: every request, every one that succeeds, every one that fails,
-   * or every one with one of the errors for which the function returns true. Each request is charged
-   * first, and the tokens of the others are given back afterwards. So a hundred guesses at once get
+   * The requests that cost a token: every request, every request that succeeds, every request that fails,
+   * or every request with an error for which the function returns true. Each request is charged first.
+   * Afterwards, the tokens of requests that cost none are given back. A hundred guesses at once thus get
    * no further than a hundred guesses in a row.
    * @default "call"
    */
@@ -98,7 +98,7 @@ interface HookContext {
 
 /** What better-auth tells its plugins at start, as far as it is used here. */
 interface StartContext {
-  /** Of better-auth. */
+  /** The version of better-auth. */
   version?: string | undefined;
   options: {
     plugins?: readonly PluginWithEndpoints[] | undefined;
@@ -120,11 +120,11 @@ export interface BetterAuthPlugin {
    * older than 1.7.
    */
   init(context: StartContext): void;
-  /** They charge a request before its endpoint runs, and settle the charge afterwards. */
+  /** The hooks charge a request before its endpoint runs, and settle the charge afterwards. */
   hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
 }
 
-/** Of any limiter. */
+/** A rule of any limiter. */
 type AnyRule = BetterAuthRule<string, string>;
 
 const RULE_OPTIONS = namesOf<AnyRule>({
@@ -136,13 +136,13 @@ const RULE_OPTIONS = namesOf<AnyRule>({
 });
 
 /**
- * For better-auth's `plugins: [betterAuthPlugin(limiter, rules)]`, as the last one: what another
- * plugin refuses after this one stays charged. Needs better-auth 1.7 or later.
+ * For better-auth's `plugins: [betterAuthPlugin(limiter, rules)]`. Put this plugin last: a request that a
+ * later plugin refuses stays charged. Needs better-auth 1.7 or later.
  *
- * The limits of one endpoint are charged together, or none of them. A denied request is answered by
- * 429 with `rateLimitHeaders`; its JSON has `rateLimit`, the facts of the denial. While the store
- * fails, the answer is 503, unless the limit has `whenStoreFails: "allow"`. Calls of `auth.api`
- * count like requests, and throw the error.
+ * The limits of one endpoint are charged all or nothing. A denied request is answered by 429 with
+ * `rateLimitHeaders`; its JSON has `rateLimit`, the facts of the denial. While the store fails, the
+ * answer is 503, unless the limit has `whenStoreFails: "allow"`. Calls of `auth.api` count like requests;
+ * a denied call throws the error.
  *
  * @throws RateLimitConfigError for a limit that the limiter does not have, and for an option that
  * does not exist or makes no sense.
@@ -160,9 +160,9 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
   rules: BetterAuthRules<keyof TLimits & string, PlanName<TLimits>>,
 ): BetterAuthPlugin {
   /**
-   * It stands on better-auth's own context of the call. A map would lose it, because better-auth
-   * copies that object where another plugin changes it. Each plugin has its own, because two of them
-   * may have a limiter each.
+   * The property of better-auth's context of the call that holds the charge. A `WeakMap` by context would
+   * lose the charge, because better-auth copies the context where another plugin changes it. Each plugin
+   * has a symbol of its own, because two plugins may each have a limiter.
    */
   const charge: unique symbol = Symbol("trpc-rate-limit");
   const untyped = limiter as unknown as UntypedRateLimiter;
@@ -187,7 +187,7 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
       returned?: unknown;
     };
     if (charged !== undefined) await settleRequest(untyped, charged, failureOf(returned));
-    // Without a response of its own, that of the endpoint stays.
+    // An empty object keeps the response of the endpoint.
     return {};
   }
 
