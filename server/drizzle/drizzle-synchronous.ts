@@ -32,8 +32,8 @@ export function synchronousStore(
 }
 
 /**
- * Bun's client looks like better-sqlite3. The client of the package `libsql` does, too; its `sync` is
- * excluded here, because it may be a stale replica.
+ * Bun's client looks like better-sqlite3. The client of the package `libsql` does, too, but it may be a
+ * stale replica. The method `sync` tells a client of `libsql` apart.
  */
 export function isSynchronousClient(client: object): client is SqliteDatabaseLike {
   return isSynchronous(client) && !("sync" in client);

@@ -1,12 +1,12 @@
 /** The keys of better-auth's requests. Clients choose paths and accounts, so a key can be too long. */
 import { MAX_KEY_LENGTH } from "../../core/validate-key.js";
 
-/** The key, or its SHA-256 if it is too long for a row. The hash keeps such keys apart. */
+/** The key, or its SHA-256 if it is too long for a row. The hash keeps long keys apart. */
 export async function shortKey(key: string): Promise<string> {
   return key.length > MAX_KEY_LENGTH ? digestOf(key) : key;
 }
 
-/** As `shortKey`. Also returns the SHA-256 of a key that has a character outside of printable ASCII. */
+/** As `shortKey`. A key with a character outside of printable ASCII is replaced by its SHA-256, too. */
 export async function plainKey(key: string): Promise<string> {
   return PLAIN.test(key) ? key : digestOf(key);
 }

@@ -1,7 +1,7 @@
 /**
  * Keeps the rate limits of better-auth in the store of a limiter. better-auth decides which rule a
- * request has; each rule is a fixed window of the limiter. There is no import of better-auth: the
- * types are its types by structure.
+ * request has; each rule is a fixed window of the limiter. The package imports nothing of better-auth:
+ * the types match better-auth's types by structure.
  */
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
@@ -31,8 +31,8 @@ export interface BetterAuthStorageOptions {
   /**
    * What becomes of a request while the store fails or does not answer in time.
    *
-   * - `"fail"`: `consume` rejects with the `RateLimitStoreError`, and so does better-auth's
-   *   handler. Answer with `rateLimitResponse`, which makes it a 503.
+   * - `"fail"`: `consume` and better-auth's handler reject with the `RateLimitStoreError`.
+   *   `rateLimitResponse` makes a 503 of this error.
    * - `"allow"`: the request is allowed in an outage, as with `whenStoreFails` of a limit. Passwords
    *   can then be guessed without a limit.
    * @default "fail"
@@ -41,8 +41,8 @@ export interface BetterAuthStorageOptions {
   /**
    * The name of the limit, in the table and for `onDecision`. The rows are pruned if the limiter has a
    * limit of this name: a fixed window with the largest `max` of the rules as its `rate`, and the longest
-   * `window` as its `period`. The rules still decide each request. What the limit says beside tokens,
-   * such as `rememberDenials`, then counts for these requests, too. Without such a limit, rows stay.
+   * `window` as its `period`. The rules still decide each request. The other options of that limit, such
+   * as `rememberDenials`, then count for these requests, too. Without such a limit, rows stay.
    * @default "better-auth"
    */
   name?: string | undefined;
@@ -51,16 +51,16 @@ export interface BetterAuthStorageOptions {
 const OPTIONS = namesOf<BetterAuthStorageOptions>({ whenStoreFails: true, name: true });
 
 /**
- * For better-auth's `rateLimit: { customStorage: betterAuthStorage(limiter) }`. Needs better-auth 1.7
- * or later: with an older one it does not compile, and a request that cannot be charged in one step fails
- * with an error that says so.
+ * For better-auth's `rateLimit: { customStorage: betterAuthStorage(limiter) }`. Needs better-auth 1.7 or
+ * later. With an older version, the option does not compile, and requests fail with an error that says
+ * so, because they cannot be charged in one step.
  *
- * A rule is a fixed window: `max` requests in each `window`, all of them again when the next one
- * starts. Across the edge of two windows, up to `2 * max` requests can pass within `window` seconds.
- * A rule with a `max` below 1 denies every request.
+ * A rule is a fixed window: `max` requests in each `window`, and `max` again when the next window starts.
+ * Across the edge of two windows, up to `2 * max` requests can pass within `window` seconds. A rule with
+ * a `max` below 1 denies every request.
  *
- * A key that is too long for a row, or that has other characters than those of a URL, is replaced
- * by its SHA-256.
+ * A key that is too long for a row, or that has a character outside of printable ASCII, is replaced by
+ * its SHA-256.
  *
  * @throws RateLimitConfigError for options that do not exist or make no sense.
  *
@@ -98,8 +98,8 @@ export function betterAuthStorage(
 }
 
 /**
- * What older versions of better-auth ask of a storage. Two requests that read at once would both pass,
- * so this is refused. It is in no type: there, an older version shall not compile.
+ * The methods that older versions of better-auth ask of a storage. They are refused, because two requests
+ * that read at once would both pass. They are in no type, so that an older version does not compile.
  */
 const readAndWrite = { get: refuse, set: refuse };
 

@@ -1,14 +1,14 @@
 /**
- * The versions of better-auth that the storage and the plugin are for. Older ones charge a request in two
- * steps. Which field of a body names an account was looked up in 1.7.
+ * The versions of better-auth that the storage and the plugin are for. Older versions charge a request in
+ * two steps. The fields that name an account were looked up in 1.7.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 
-/** The oldest of them. */
+/** The oldest version of better-auth that works. */
 export const OLDEST_BETTER_AUTH = "1.7";
 
 /**
- * @param version as better-auth tells it. Where it tells none, it is believed.
+ * @param version as better-auth tells it. An unknown version passes.
  * @throws RateLimitConfigError for a version that is too old.
  */
 export function demandBetterAuth(version: unknown, what: string): void {

@@ -12,20 +12,20 @@ import { windowAfter, windowAt } from "../../core/windows.js";
 /** What a response says about one limit. */
 export interface LimitFacts {
   name: string;
-  /** With `start` filled in. */
+  /** The config of the limit, with `start` filled in. */
   config: ShownConfig;
   /** Tokens left at `now`. */
   value: number;
   /** Epoch ms. */
   now: number;
-  /** ms until the call would pass; only of denials. */
+  /** ms until the call would pass; only for a denial. */
   retryAfter?: number;
 }
 
 /** The most `denials` of an error that are sent. */
 const MAX_DENIALS = 100;
 
-/** The same facts, with as many `denials` as are sent. */
+/** The same facts, with at most `MAX_DENIALS` denials. */
 export function withFewDenials<TData extends RateLimitErrorData>(data: TData): TData {
   const { denials } = data;
   if (!Array.isArray(denials) || denials.length <= MAX_DENIALS) return data;
@@ -51,7 +51,7 @@ const MAX_LENGTH = 2000;
  *   pass, or else until the limit is full again or its window ends. Credits have neither `w` nor
  *   `t`, and a denial that no wait ends has no `t`.
  *
- * Both list the same limits: the first ones, as many as fit. A limit whose numbers are not valid,
+ * Both fields list the same limits: the first limits, as many as fit. A limit with invalid numbers, such
  * as in an error of another program, is left out.
  */
 export function limitFields(facts: readonly LimitFacts[]): Record<string, string> {
@@ -85,7 +85,9 @@ function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boole
   );
 }
 
-/** Whether the window of an instant is known. Those of a time zone are listed, see `shownConfig`. */
+/**
+ * Whether the window of an instant is known. The windows of a time zone are listed, see `shownConfig`.
+ */
 function hasWindowAt(config: ShownConfig, now: number): boolean {
   const { starts } = config;
   if (config.kind !== "fixed window" || starts === undefined) return !isOfZone(config);
@@ -93,12 +95,15 @@ function hasWindowAt(config: ShownConfig, now: number): boolean {
   return isList && windowAfter(config, now, 1) < Infinity;
 }
 
-/** The longest of these waits, ms; 0 where there is none. */
+/** The longest of these waits, ms; 0 where there is no finite wait. */
 export function longestOf(waits: readonly number[]): number {
   return Math.max(0, ...waits.filter(Number.isFinite));
 }
 
-/** `Retry-After`: whole seconds, rounded up. None where no wait helps: it would say to come back. */
+/**
+ * `Retry-After`: whole seconds, rounded up. No field where no wait helps: the field would tell the client
+ * to come back.
+ */
 export function waitField(ms: number): Record<string, string> {
   if (isNever(ms)) return {};
   return { "Retry-After": `${integer(seconds(ms))}` };
@@ -130,7 +135,9 @@ function untilFull(fact: LimitFacts): number {
     : windowOf(fact, config).end - now;
 }
 
-/** The length of the period, ms; that of a day, week or month is the length of the present one. */
+/**
+ * The length of the period, ms. For days, weeks and months, the length of the present day, week or month.
+ */
 function periodOf(fact: LimitFacts): number {
   const { config } = fact;
   if (config.kind !== "fixed window") return config.period;
@@ -152,8 +159,8 @@ function integer(value: number): number {
 }
 
 /**
- * A string of RFC 9651. It is ASCII, so other characters are encoded as in a URL. A lone surrogate
- * has no such form, and becomes the character that stands for an unknown one.
+ * A string of RFC 9651. The string is ASCII, so other characters are encoded as in a URL. A lone
+ * surrogate cannot be encoded, and becomes U+FFFD, the replacement character.
  */
 function quoted(text: string): string {
   const ascii = text

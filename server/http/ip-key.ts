@@ -1,6 +1,6 @@
 /**
- * The key of a visitor's network: one key for all spellings of an address, and for all addresses
- * that one subscriber can choose from. It needs neither Node nor a library.
+ * The key of a visitor's network: one key for all spellings of an address, and for all addresses that one
+ * subscriber can choose from. The code needs neither Node nor a library.
  *
  * Rejected: the `URL` parser (it takes `1.2` and `0x7f000001` for addresses), `node:net` (absent on
  * edge runtimes).
@@ -11,8 +11,8 @@ import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js
 /** The options of `ipKey`. */
 export interface IpKeyOptions {
   /**
-   * How many bits of an IPv6 address count: whole, 1 to 128. A subscriber usually has all addresses
-   * of a /64, and often those of a /56 or a /48.
+   * How many bits of an IPv6 address count: whole, 1 to 128. A subscriber usually has all addresses of a
+   * /64, and often all addresses of a /56 or a /48.
    * @default 64
    */
   ipv6Prefix?: number | undefined;
@@ -28,10 +28,10 @@ const OPTIONS = namesOf<IpKeyOptions>({ ipv6Prefix: true });
  * - an IPv4 address that is written or translated as IPv6: the IPv4 address;
  * - an IPv6 address that a router made of its IPv4 address (6to4): the network of that router, a /48.
  *
- * Spaces around it, brackets, a port and a zone (`fe80::1%eth0`) are removed.
+ * Spaces around the address, brackets, a port and a zone (`fe80::1%eth0`) are removed.
  *
- * @throws RateLimitInputError with `reason: "key"` for everything else: a missing address must not
- * become a bucket that all callers share, and invented ones must not become rows.
+ * @throws RateLimitInputError with `reason: "key"` for everything else: a missing address must not become
+ * a bucket that all callers share, and invented addresses must not become rows.
  * @throws RateLimitConfigError for an `ipv6Prefix` that is not a whole number from 1 to 128.
  *
  * @example
@@ -56,14 +56,14 @@ export function ipKey(address: string | null | undefined, options: IpKeyOptions 
   return embeddedIpv4(groups) ?? formatIpv6(networkOf(groups, ipv6Prefix));
 }
 
-/** Why an address is missing most often: only a proxy sends the header that it is read from. */
+/** The most common cause of a missing address: only a proxy sends the header, and there is no proxy. */
 const NO_PROXY =
   "; if it is read from a header, there is no proxy in front that sends it: take the address of " +
   "the connection, as docs/visitors.md says";
 
 /**
- * The starts of addresses that stand for one IPv4 address, which is their last 32 bits. All of these
- * addresses have the same first 64 bits, so that without this all of IPv4 would share one key.
+ * The first 96 bits of IPv6 addresses whose last 32 bits are an IPv4 address. The first 64 bits of these
+ * addresses are the same: without this list, all IPv4 addresses would share one key.
  */
 const EMBEDDING = [
   // Mapped (RFC 4291), as servers see IPv4 on a socket for both, and compatible, its older form
@@ -73,18 +73,18 @@ const EMBEDDING = [
   "0:0:0:0:ffff:0",
   "64:ff9b:0:0:0:0",
 ];
-/** Teredo (RFC 4380): the last 32 bits are those of the client's IPv4 address, inverted. */
+/** Teredo (RFC 4380): the last 32 bits are the client's IPv4 address, inverted. */
 const TEREDO = "2001:0:";
-/** NAT64 of a network's own (RFC 8215). Where in it the IPv4 address stands is up to that network. */
+/** NAT64 of a network's own (RFC 8215). The network decides which bits hold the IPv4 address. */
 const LOCAL_NAT64 = "64:ff9b:1:";
-/** 6to4 (RFC 3056): the /48 of the router that has the IPv4 address in the next 32 bits. */
+/** 6to4 (RFC 3056): the next 32 bits are the IPv4 address of a router, which has this /48. */
 const SIX_TO_FOUR = 0x2002;
 
 /** The IPv4 address of the one visitor that an address stands for. */
 function embeddedIpv4(groups: readonly number[]): string | undefined {
   const start = toHex(groups.slice(0, 6));
   const [high, low] = groups.slice(6) as [number, number];
-  // The start alone is no visitor, but a network, such as the key of one.
+  // An address whose last 32 bits are 0 is a network, such as the key of a network, and no visitor.
   if (start !== EMBEDDING[0] && (high | low) === 0) return undefined;
   if (start.startsWith(TEREDO)) return ipv4Of(high ^ 0xffff, low ^ 0xffff);
   // `::1` is this machine. No visitor has an IPv4 address that begins with 0.
@@ -112,10 +112,12 @@ function toHex(groups: readonly number[]): string {
   return groups.map((group) => group.toString(16)).join(":");
 }
 
-/** Of four numbers up to 255. A leading zero is refused, because some parsers read it as octal. */
+/** Four numbers up to 255. A leading zero is refused, because some parsers read the number as octal. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Without brackets, port and zone. What is left of something else is no address. */
+/**
+ * The text without brackets, port and zone. Of a text that is no address, the rest is no address, either.
+ */
 function bareAddress(text: string): string {
   const [, bracketed, withPort] =
     /^\[([^[\]]+)\](?::\d{1,5})?$|^([\d.]+):\d{1,5}$/.exec(text) ?? [];
@@ -145,7 +147,7 @@ function hexOfIpv4(text: string): string {
   return toHex([(a << 8) | b, (c << 8) | d]);
 }
 
-/** The mask of a group of which so many bits count; below 0 none, above 16 all. */
+/** The mask of a group (16 bits) of which the first `bits` count; below 0 none count, above 16 all. */
 function maskOf(bits: number): number {
   return (0xffff << (16 - Math.min(16, Math.max(0, bits)))) & 0xffff;
 }

@@ -18,17 +18,17 @@ interface LimitOptionsOf<TLimits, TName> {
   };
   /** The name of the limit. */
   name: TName;
-  /** The key of the call. It decides where a fixed window without `start` begins. */
+  /** The key of the call. The key decides when a fixed window without `start` begins. */
   key?: string | undefined;
-  /** The plan of the call, if it said one. */
+  /** The plan of the call, if the call said one. */
   plan?: PlanName<TLimits> | undefined;
-  /** The config of the call, if it had one. */
+  /** The config of the call, if the call had one. */
   config?: RateLimitConfig | undefined;
 }
 
 /**
- * The limit that a result is about: what was passed to the call. `config` is required for a name
- * that the limiter does not know, as in the call itself.
+ * The limit that a result is about: the same name, key, plan and config as in the call. `config` is
+ * required for a name that the limiter does not know, as in the call itself.
  */
 export type LimitOfResult<TLimits extends LimitConfigs = LimitConfigs> =
   | LimitOptionsOf<TLimits, keyof TLimits & string>
@@ -68,7 +68,7 @@ export function factsOf(
     config: limiter.configOf(name, { ...keyOption(key), plan, config }),
     value: result.value,
     now: limiter.clock(),
-    // A granted call with `retryAfter` has reserved its tokens. It must not be sent again.
+    // A granted call with `retryAfter` has reserved its tokens, and must not be sent again.
     ...(!result.ok && { retryAfter: result.retryAfter }),
   };
 }

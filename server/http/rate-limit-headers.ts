@@ -22,11 +22,11 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  * - `RateLimit-Policy`: `q` tokens in `w` seconds;
  * - `RateLimit`: `r` whole tokens left, and `t` seconds until the denied call would pass, or else
  *   until the limit is full again or its window ends;
- * - `Retry-After`: for a denial, whole seconds, rounded up. It is missing where no wait helps, as
- *   with credits (`kind: "credits"`), which have neither `w` nor `t`.
+ * - `Retry-After`: for a denial, whole seconds, rounded up. The field is missing where no wait helps, as
+ *   with credits (`kind: "credits"`). Credits have neither `w` nor `t`.
  *
- * The error of several limits gives the fields of each one that denied the call. A call that was let
- * through because the store failed (`storeFailed`) has none: the tokens left are not known.
+ * The error of several limits gives the fields of each limit that denied the call. A call that was let
+ * through because the store failed (`storeFailed`) has no fields: the tokens left are not known.
  *
  * @param decision a denial as an error, or any result with the limit that it is about.
  * @throws RateLimitInputError for anything else, such as a result of `limitAll`.

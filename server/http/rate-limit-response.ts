@@ -36,9 +36,9 @@ export interface RateLimitResponseInit {
  * Every other error is thrown again, unchanged, so that `catch (error) { return
  * rateLimitResponse(error); }` hides no mistake.
  *
- * @param result a denied result. It needs the limit that it is about.
- * @throws RateLimitInputError for a granted result, which has nothing to respond to, and for a
- * result of `limitAll`, which is about several limits: call that one with `throws: true`.
+ * @param result a denied result. `init` then has the limit that the result is about.
+ * @throws RateLimitInputError for a granted result, which has nothing to respond to, and for a result of
+ * `limitAll`, which is about several limits: call `limitAll` with `throws: true`.
  * @throws RateLimitConfigError for a result without its limiter and name.
  *
  * @example
@@ -78,11 +78,14 @@ function answeredOf(error: unknown): AnsweredError | undefined {
   const { name, cause } = Object(error) as { name?: unknown; cause?: unknown };
   if (own !== undefined || name !== "TRPCError") return own;
   const answered = statusOfError(cause);
-  // That of a denial has the facts itself. Without them, it is an error of the application.
+  // A `TRPCError` of a denial has the facts itself. Without the facts, it is an error of the application.
   return answered?.kind === "denied" ? undefined : answered;
 }
 
-/** The other reasons are mistakes of the server: it alone chooses names. */
+/**
+ * The reasons that a client can cause. The other reasons are mistakes of the server, which alone chooses
+ * names.
+ */
 const OF_CLIENTS: ReadonlySet<unknown> = new Set(["key", "count", "once", "unsatisfiable"]);
 
 function denialOf(result: RateLimitResult, limit: Partial<LimitOfResult>): RateLimitErrorData {
@@ -113,12 +116,12 @@ function respond(
   return new Response(toJson(body), { status, headers });
 }
 
-/** The most characters of a body. A hundred limits with the longest names take half of it. */
+/** The most characters of a body. A hundred limits with the longest names take half of this length. */
 const MAX_BODY = 100_000;
 
 /**
- * An error may come from another program, and hold what JSON cannot (a cycle, a BigInt) or what is
- * not worth sending. Then only the wait is sent: a denial must not become an error of the server.
+ * An error may come from another program, and hold a value that JSON cannot hold (a cycle, a BigInt), or
+ * a very long text. Then only the wait is sent: a denial must not become an error of the server.
  */
 function toJson(body: RateLimitErrorData | Problem): string {
   if (body.kind !== "RateLimited") return JSON.stringify(body);
@@ -126,7 +129,7 @@ function toJson(body: RateLimitErrorData | Problem): string {
     const json = JSON.stringify(withFewDenials(body));
     if (json.length <= MAX_BODY) return json;
   } catch {
-    // As if it was too long.
+    // Treat the error as a text that is too long.
   }
   const { kind, retryAfter, now } = body;
   return JSON.stringify({ kind, retryAfter, now });

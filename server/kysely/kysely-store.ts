@@ -13,13 +13,13 @@ import type { RateLimitStore } from "../store/store.js";
 import { kyselyDriver } from "./kysely-driver.js";
 
 /**
- * Any Kysely instance. Its class is not named: CommonJS code gets another copy of it than ES modules
- * do, and TypeScript takes the two for different classes.
+ * Any Kysely instance, by structure. The class is not named: CommonJS code and ES modules get different
+ * copies of the class, and TypeScript takes the two copies for different classes.
  */
 export interface KyselyLike {
   /** Whether the instance is a transaction. */
   readonly isTransaction: boolean;
-  /** Loosely typed, because each instance's own method names its own tables. */
+  /** Loosely typed, because the type of each instance's method names the tables of that instance. */
   transaction(): { execute(...args: never[]): unknown };
 }
 
@@ -42,7 +42,7 @@ export interface RateLimitTable {
   key: Generated<string>;
   /** The index of the shard, from 0. */
   shard: Generated<number>;
-  /** Tokens taken and not yet refilled; negative while some are owed beyond the capacity. */
+  /** Tokens taken and not yet refilled; negative while tokens are owed beyond the capacity. */
   used: number;
   /** When `used` was true, epoch ms. */
   ts: number;
@@ -52,33 +52,33 @@ export interface RateLimitTable {
 export interface RateLimitOverrideTable {
   /** The limit. */
   name: string;
-  /** The key that it is about; `""` for all keys. */
+  /** The key that the override is about; `""` for all keys. */
   key: Generated<string>;
-  /** What counts instead of the limit's config, as JSON. */
+  /** The rule that counts instead of the limit's config, as JSON. */
   rule: string;
-  /** When it ends, epoch ms; 8e15 for never. */
+  /** When the override ends, epoch ms; 8e15 for never. */
   until: number;
-  /** When it was set, epoch ms. */
+  /** When the override was set, epoch ms. */
   setAt: number;
 }
 
 /** The options of `kyselyStore`. */
 export interface KyselyStoreOptions extends SqlStoreOptions {
   /**
-   * The statements that the database understands, where the Kysely dialect writes its names and its
-   * parameters unlike Kysely's own dialects.
-   * @default that of the Kysely dialect: PostgreSQL, MySQL or SQLite
+   * The SQL dialect of the database. Needed where the Kysely dialect writes names and parameters unlike
+   * Kysely's own dialects.
+   * @default the SQL dialect of the Kysely dialect: PostgreSQL, MySQL or SQLite
    */
   dialect?: DialectName | undefined;
   /**
-   * The `pg.Pool` of the Kysely dialect, which Kysely hides. The store listens to its errors, which
-   * could end the process, and sends single decisions to it, as prepared statements. `transaction`
-   * and `using` still go through Kysely.
+   * The `pg.Pool` of the Kysely dialect, which Kysely hides. The store listens to the pool's errors,
+   * which could end the process. The store also sends single decisions to the pool, as prepared
+   * statements. `transaction` and `using` still go through Kysely.
    * @default everything goes through the Kysely instance
    */
   pool?: PgPoolLike | undefined;
   /**
-   * With a `pool`: whether the store's own statements are prepared once per connection. Turn it off
+   * With a `pool`: whether the store's own statements are prepared once per connection. Set `false`
    * behind a pooler that does not support prepared statements, such as PgBouncer before 1.21 in
    * transaction mode.
    * @default true
@@ -132,7 +132,10 @@ const DIALECTS: Readonly<Record<string, DialectName>> = {
   '"a" = ?': "sqlite",
 };
 
-/** Asks the dialect to compile a statement. Its class is another one in each copy of Kysely. */
+/**
+ * Recognizes the dialect by a statement that it compiles. Its class does not help: each copy of Kysely
+ * has its own classes.
+ */
 function dialectOf(kysely: UntypedKysely): DialectName {
   const query = kysely.withoutPlugins().selectFrom("t").selectAll().where("a", "=", 1);
   const dialect = DIALECTS[query.compile().sql.split(" where ")[1]!];

@@ -1,11 +1,11 @@
 /**
- * The instruments, named by the conventions of OpenTelemetry: namespaces with dots, durations in
- * seconds, and annotations in braces for what is counted. The default buckets of a histogram fit
- * milliseconds, so each histogram has its own.
+ * The instruments, named by the conventions of OpenTelemetry: namespaces with dots, durations in seconds,
+ * and units in braces for counted things. The default buckets of a histogram fit milliseconds, so each
+ * histogram here has its own buckets.
  */
 import type { Meter } from "@opentelemetry/api";
 
-/** Seconds. From a refill of a fast limit to a window of a day. */
+/** Seconds, from the refill of a fast limit to the window of a day. */
 const WAITS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600, 21_600, 86_400];
 /** Seconds. Most statements take a few ms, and calls give up after 2 s by default. */
 const DURATIONS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

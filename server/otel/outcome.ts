@@ -16,7 +16,7 @@ export function outcomeOf(result: RateLimitResult): { outcome: Outcome; wait?: n
   return { outcome: retryAfter === undefined ? "granted" : "reserved" };
 }
 
-/** One wait of 253,000 years would be all that a mean shows. */
+/** The wait, if a wait helps. A single wait of 253,000 years would hide all other waits in a mean. */
 function waitOf({ retryAfter }: { retryAfter: number }): { wait?: number } {
   return isNever(retryAfter) ? {} : { wait: retryAfter };
 }

@@ -1,6 +1,6 @@
 /**
  * The listeners that record what a limiter does as metrics. No attribute holds a key: there may be
- * millions of them, and many are personal data.
+ * millions of keys, and many keys are personal data.
  */
 import { type Meter, metrics } from "@opentelemetry/api";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
@@ -19,16 +19,17 @@ export interface RateLimitMetricsOptions {
   meter?: Meter | undefined;
 }
 
-/** Listeners for the options of `createRateLimiter`. Both can be called without an object. */
+/** Listeners for the options of `createRateLimiter`. Both methods can be called without an object. */
 export interface RateLimitMetrics {
   /**
    * Records a decision in `rate_limit.decisions`, with the attributes `rate_limit.name`,
-   * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`
-   * or `store_failed`), with `rate_limit.plan` for a limit with plans, with `rate_limit.remembered` for a
-   * denial from memory, and with `rate_limit.repeated` for an id that was charged before (`once`). Records the wait of a denial in
-   * `rate_limit.denial.wait.duration`, with the same attributes. What an operator does is no decision of a
-   * call: it is recorded in `rate_limit.admin.actions` alone, with `rate_limit.name`, `rate_limit.action`
-   * and `rate_limit.plan`, and never with who did it.
+   * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied` or
+   * `store_failed`), with `rate_limit.plan` for a limit with plans, with `rate_limit.remembered` for a
+   * denial from memory, and with `rate_limit.repeated` for an id that was charged before (`once`).
+   * Records the wait of a denial in `rate_limit.denial.wait.duration`, with the same attributes. An
+   * operator's action is no decision of a call. The action is recorded in `rate_limit.admin.actions`
+   * alone, with `rate_limit.name`, `rate_limit.action` and `rate_limit.plan`, and never with the
+   * operator.
    */
   onDecision(event: DecisionEvent): void;
   /**
@@ -42,9 +43,9 @@ export interface RateLimitMetrics {
 const OPTIONS = namesOf<RateLimitMetricsOptions>({ meter: true });
 
 /**
- * Metrics of a limiter, through OpenTelemetry. Spread them into the options of the limiter:
- * `createRateLimiter({ store, limits, ...rateLimitMetrics() })`. Limiters that share a store all
- * get the events of its batches, so give `onBatch` to one of them only.
+ * Metrics of a limiter, through OpenTelemetry. Spread the listeners into the options of the limiter:
+ * `createRateLimiter({ store, limits, ...rateLimitMetrics() })`. Limiters that share a store all get the
+ * events of its batches, so give `onBatch` to one limiter only.
  *
  * @throws RateLimitConfigError for an unknown option.
  *
@@ -62,8 +63,8 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
   rejectUnknownOptions(options, OPTIONS, "rateLimitMetrics()");
   const { meter } = options;
   let created: Instruments | undefined;
-  // At the first event, because limiters are often created before the SDK is started, and a meter
-  // from before that records nothing for ever.
+  // Create the instruments at the first event. Limiters are often created before the SDK is started, and
+  // a meter from before the start never records anything.
   const instruments = () =>
     (created ??= createInstruments(meter ?? metrics.getMeter("trpc-rate-limit")));
 

@@ -1,4 +1,4 @@
-/** Asks again while another process holds rows. It does so for some milliseconds as a rule. */
+/** Asks again while another process holds rows. As a rule, a process holds rows for some milliseconds. */
 import { RedisConflictError } from "./redis-errors.js";
 
 /** How long to ask, ms. */
@@ -7,8 +7,8 @@ const ASK = 150;
 const PAUSE = 4;
 
 /**
- * @param ask its `RedisConflictError` means that rows are held.
- * @throws RedisConflictError when they still are after that time.
+ * @param ask rejects with a `RedisConflictError` while rows are held.
+ * @throws RedisConflictError when rows are still held after 150 ms.
  */
 export async function askAgain<TResult>(ask: () => Promise<TResult>): Promise<TResult> {
   const until = performance.now() + ASK;

@@ -1,10 +1,10 @@
 /** Checks that a server keeps its rows, and knows the commands that the scripts use. */
 import { RedisSetUpError } from "./redis-errors.js";
 
-/** PXAT of SET came with this version. Valkey began with 7.2. */
+/** The first version with PXAT of SET. Valkey began with 7.2. */
 const OLDEST = [6, 2] as const;
 
-/** @param allowsEviction whether the operator knows better than `maxmemory-policy` says. */
+/** @param allowsEviction whether to accept any `maxmemory-policy`, by the operator's choice. */
 export async function checkServer(
   send: (args: readonly string[]) => Promise<unknown>,
   allowsEviction: boolean,

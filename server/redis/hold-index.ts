@@ -1,7 +1,7 @@
 /**
- * Where the holds of limits are found by when they lapse. Redis has no order of its keys, so each hold
- * stands in two sorted sets in the slot of its bucket: one for its bucket, and one for all buckets of the
- * limit that share the tag. The script that writes a row of a hold writes both.
+ * Finds holds in the order in which they lapse. Redis has no order of its keys. Each hold therefore
+ * stands in two sorted sets in the slot of its bucket: one set for its bucket, and one set for all
+ * buckets of the limit that share the tag. The script that writes the row of a hold writes both sets.
  */
 import { HOLDS } from "../../core/rows/hold.js";
 import { bucketKeyOf, markerKey } from "../../core/rows/marker.js";
@@ -10,14 +10,14 @@ import type { FoundRow, RateLimitStore, RowId } from "../store/store.js";
 import type { RedisPort } from "./redis-port.js";
 import type { Tags } from "./tags.js";
 
-/** Takes a row out of its indexes, if it does not exist. */
+/** Takes a row that does not exist out of its indexes. */
 const DROP = `if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('ZREM', KEYS[3], KEYS[1])
 end
 return 'OK'`;
 
-/** The sorted sets in which a row stands; `undefined` for rows that stand in none. */
+/** The sorted sets in which a row stands; `undefined` for rows that stand in no set. */
 export function indexesOf(
   tags: Tags,
   row: Pick<RowId, "name" | "key">,
@@ -33,14 +33,14 @@ const ofName = (tags: Tags, place: number, name: string): string =>
 const ofBucket = (tags: Tags, place: number, name: string, bucket: string): string =>
   tags.ownKey(place, `lapses\0${name}\0${bucket}`);
 
-/** `RateLimitStore.earliest`, by these sets. Other rows are found by a walk over all keys. */
+/** `RateLimitStore.earliest`, by the sorted sets. Rows without sets are found by a walk over all keys. */
 export function createRedisEarliest(
   port: RedisPort,
   tags: Tags,
   apply: RateLimitStore["apply"],
   list: NonNullable<RateLimitStore["list"]>,
 ): NonNullable<RateLimitStore["earliest"]> {
-  /** What stands first in a set, with its place in time. */
+  /** The first rows of a set, with the instants by which the set sorts them. */
   async function first(index: string, count: number): Promise<Indexed[]> {
     const command = ["ZRANGE", index, "0", String(count - 1), "WITHSCORES"];
     // Some clients answer with pairs.
@@ -56,7 +56,7 @@ export function createRedisEarliest(
   async function read(rows: readonly RowId[]): Promise<FoundRow[]> {
     const found = await readRows(apply, rows);
     if (found.length === rows.length) return found;
-    // What has deleted a row behind the store has left it in its sets.
+    // A row that was deleted, but not by the store, is still in its sets.
     const known = new Set(found.map(({ row }) => row));
     for (const row of rows) {
       if (known.has(row)) continue;
@@ -78,7 +78,7 @@ export function createRedisEarliest(
     );
     const indexed = (await Promise.all(indexes.map((index) => first(index, count)))).flat();
     const rows = indexed.sort((a, b) => a.ts - b.ts).slice(0, count);
-    // Those of one tag are read together.
+    // Rows of one tag are read together.
     const ofPlace = places.map((place) => {
       return rows.flatMap(({ row }) => (tags.placeOf(row) === place ? row : []));
     });

@@ -1,11 +1,11 @@
 /**
- * The slot of a key in a cluster: CRC-16 (XMODEM) of the key, or of what stands between its first
- * braces, as the specification of Redis Cluster has it.
+ * The slot of a key in a cluster: CRC-16 (XMODEM) of the key, or of the text between its first braces, as
+ * in the specification of Redis Cluster.
  */
 const SLOTS = 16_384;
 const POLYNOMIAL = 0x1021;
 
-/** By the byte that is shifted out. */
+/** The CRC of each byte. */
 const table = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit++) {
@@ -25,7 +25,7 @@ export function keySlot(key: string): number {
   return crc % SLOTS;
 }
 
-/** Empty braces do not count. */
+/** The text between the first braces, unless it is empty. */
 function hashedPart(key: string): string {
   const open = key.indexOf("{");
   const close = open === -1 ? -1 : key.indexOf("}", open + 1);

@@ -1,6 +1,6 @@
 /**
- * One group commit for a single server. In a cluster one for each tag, so that a master that is down
- * delays the calls on its own tags only, and one for the decisions on rows of several tags.
+ * A single server has one group commit. A cluster has one group commit for each tag, so that a master
+ * that is down delays the calls on its own tags only, and one for the decisions on rows of several tags.
  */
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { BatchReports } from "../store/group-commit/batch-reports.js";
@@ -13,10 +13,10 @@ import type { RedisRows } from "./redis-rows.js";
 import { createSpanningAccess } from "./spanning-access.js";
 import type { Tags } from "./tags.js";
 
-/** A server, or the part of a cluster that has a tag. */
+/** A single server, or the part of a cluster that has one tag. */
 export interface Server {
   rows: RedisRows;
-  /** Checks the server and learns its time, if that is to be done. */
+  /** Checks the server and learns its time. `undefined` if both are done already. */
   prepare(): Promise<void> | undefined;
 }
 
@@ -27,7 +27,7 @@ export function createLane({ rows, prepare }: Server): Lanes {
   return createCommit(createRedisAccess(rows, prepare, false));
 }
 
-/** @param openServer called once for each tag, when it is needed first. */
+/** @param openServer called once for each tag, when the tag is needed first. */
 export function createLanes(tags: Tags, openServer: (place: number) => Server): Lanes {
   const shared = {
     spent: new SpentRows(),
@@ -45,7 +45,7 @@ export function createLanes(tags: Tags, openServer: (place: number) => Server): 
 
   function spanningLane(): RateLimitStore {
     const rowsAt = (place: number) => serverAt(place).rows;
-    // Commands have a deadline by the clock of their server, so each has to be known.
+    // Commands have a deadline by the clock of their server, so all clocks have to be known.
     const prepare = () => {
       const all = Array.from({ length: tags.count }, (_, place) => serverAt(place).prepare());
       const waiting = all.filter((each) => each !== undefined);

@@ -1,7 +1,7 @@
 /**
- * Marks for clients that send a command again after their connection was lost. A script keeps its
- * reply beside the mark of the command, and answers a command of the same mark with that reply. Each
- * command in flight has a place of its own, so one small key per place is enough.
+ * Marks for clients that send a command again after their connection was lost. A script stores its reply
+ * together with the mark of the command, and answers a command of the same mark with the stored reply.
+ * Each command in flight has a place of its own, and each place has one small key.
  */
 
 /** The place of a command in flight. */
@@ -18,7 +18,7 @@ export class Marks {
   private places = 0;
   private count = 0;
 
-  /** @param keyOf the key of Redis of a name. */
+  /** @param keyOf the Redis key for a name. */
   constructor(private readonly keyOf: (name: string) => string) {}
 
   take(): Mark {
@@ -28,7 +28,7 @@ export class Marks {
   }
 
   /**
-   * Call it when the client will not send the command again: when it has a reply. The place of a
+   * Frees the place of a command that has a reply, which the client will not send again. The place of a
    * command that failed is never used again, and its key expires by itself.
    */
   release(mark: Mark): void {
@@ -40,7 +40,7 @@ export class Marks {
   }
 }
 
-/** No two stores must share it. */
+/** A random text, so that two stores do not share marks. */
 export function randomText(): string {
   return Math.random().toString(36).slice(2, 12);
 }

@@ -1,6 +1,6 @@
 /**
- * What group commit needs, by scripts: on all rows of a server, or in a cluster on those of one tag.
- * A script is atomic, so a read is a snapshot, and a group is written all or nothing.
+ * The operations that group commit needs, by scripts: on all rows of a server, or, in a cluster, on the
+ * rows of one tag. A script is atomic, so a read is a snapshot, and a group is written all or nothing.
  */
 import { isPeriodic } from "../store/sql/current-window.js";
 import { type RowAccess, UnsentError } from "../store/row-access.js";
@@ -11,8 +11,9 @@ import { RedisConflictError, redisError } from "./redis-errors.js";
 import { NOT_HELD, type RedisRows } from "./redis-rows.js";
 
 /**
- * @param isPart whether decisions may also have rows elsewhere. Then a held row may be one of several
- * that are about to be written, of which others are written already. So a read waits for it.
+ * @param isPart whether decisions may also have rows of other tags. A held row may then belong to a
+ * decision that is half written: other rows of the decision are written already. A read waits for a held
+ * row.
  */
 export function createRedisAccess(
   rows: RedisRows,
@@ -38,7 +39,7 @@ export function createRedisAccess(
         },
       });
     } catch (error) {
-      // Another process holds them.
+      // Another process holds the rows.
       if (error instanceof RedisConflictError) held.clear();
       throw error;
     } finally {
@@ -58,7 +59,8 @@ export function createRedisAccess(
     write: (groups, isWanted) => rows.write(groups, isWanted, NOT_HELD),
     async take(lines, { now, isWanted }) {
       if (!isWanted()) throw new UnsentError();
-      // A script keeps a row until it is full, which it cannot tell of windows of a time zone.
+      // A script keeps a row until the row is full. A script cannot calculate that instant for windows of
+      // a time zone.
       const periodic = lines.every(isPeriodic) ? lines : lines.filter(isPeriodic);
       return periodic.length > 0 ? rows.take(periodic, now) : new Map();
     },

@@ -1,7 +1,7 @@
 /**
  * Notifies processes of each other's changes through PUBLISH and SUBSCRIBE of Redis, so that a reader
- * need not wait for the next tick. Messages carry digests and no state. If one is lost, the next tick
- * finds the change.
+ * need not wait for the next tick. Messages carry digests and no state. If a message is lost, the next
+ * tick finds the change.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
@@ -28,18 +28,18 @@ export interface RedisChannelOptions {
   /** The name of the channel of Redis; the same in all processes. @default "rate-limit" */
   channel?: string | undefined;
   /**
-   * The connection that subscribes. A connection that does so can do little else.
+   * The connection that subscribes. A connection that subscribes can do little else.
    * @default a duplicate of the client, which `close` ends
    */
   subscriber?: RedisSubscriberLike | undefined;
 }
 
-/** A client of which a second connection can be made. `connect` is node-redis's. */
+/** A client that can make a second connection. */
 interface Duplicable {
   duplicate?: () => Subscriber;
 }
 
-/** What the three packages have in common, and what they have not. */
+/** The methods of a subscriber in the three packages. Optional methods are missing in some packages. */
 interface Subscriber {
   subscribe(channel: string, listener?: (message: string) => void): Promise<unknown>;
   isOpen?: boolean;
@@ -52,9 +52,9 @@ interface Subscriber {
 /**
  * A channel through Redis, so that `watch` learns of the changes of other processes at once.
  *
- * @param client publishes: the one of the store, for example.
- * @throws RateLimitConfigError when the client is not known, or it has no duplicate and there is no
- * `subscriber`.
+ * @param client publishes. It may be the client of the store.
+ * @throws RateLimitConfigError when the client is not known, or when there is no `subscriber` and the
+ * client cannot be duplicated.
  *
  * @example
  * import { Redis } from "ioredis";
@@ -87,16 +87,17 @@ export function redisChannel(
     for (const digest of digests) for (const listener of listeners) listener(digest);
   }
 
-  /** The client subscribes again by itself when its connection is lost. */
+  /** Subscribes. The client subscribes again by itself when its connection is lost. */
   async function open(): Promise<void> {
     if (isOpen || isClosed) return;
     isOpen = true;
     if (given === undefined) own = duplicate!.call(client);
     const subscriber = own ?? (given as unknown as Subscriber);
-    // An error without a listener would end the process.
+    // Listen to errors: an error without a listener would end the process.
     own?.on("error", () => {});
     try {
-      // node-redis takes the listener here, and ioredis would take it for another channel.
+      // node-redis takes the listener as an argument. ioredis would take that argument for another
+      // channel.
       if (typeof subscriber.isOpen === "boolean") {
         if (!subscriber.isOpen) await subscriber.connect!();
         await subscriber.subscribe(channel, receive);
@@ -107,7 +108,7 @@ export function redisChannel(
         await subscriber.subscribe(channel);
       }
     } catch {
-      // Treated as a server that is down: the next listener tries again.
+      // Treat the error as a server that is down: the next listener tries again.
       isOpen = false;
       end();
     }

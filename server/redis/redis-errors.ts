@@ -1,7 +1,7 @@
-/** The errors of Redis, and what callers receive for them. */
+/** The errors of Redis, and the errors that callers receive instead. */
 import { RateLimitStoreError } from "../../core/errors.js";
 
-/** Nothing was carried out, so the calls can be decided again. */
+/** The server carried nothing out, so the calls can be decided again. */
 export class RedisConflictError extends Error {
   override readonly name = "RedisConflictError";
 
@@ -10,22 +10,25 @@ export class RedisConflictError extends Error {
   }
 }
 
-/** Messages of the store itself, for its user. */
+/** An error of the store itself. Its message is for the user of the store. */
 export class RedisStoreError extends Error {
   override readonly name: string = "RedisStoreError";
 }
 
-/** The server works, and cannot be used as it is set up. */
+/** The server works, but cannot be used with its present configuration. */
 export class RedisSetUpError extends RedisStoreError {
   override readonly name = "RedisSetUpError";
 }
 
-/** The server has refused a command by its deadline, so nothing was carried out. */
+/** The server has refused a command because its deadline was over. Nothing was carried out. */
 export class RedisLateError extends RedisStoreError {
   override readonly name = "RedisLateError";
 }
 
-/** What the store cannot do with a server. Clients quote keys and commands, and messages must not. */
+/**
+ * What to say for errors of a server that the store cannot use. The messages of clients quote keys and
+ * commands; these messages must not.
+ */
 const HINTS: readonly [RegExp, string][] = [
   [/^CROSSSLOT/, "the server is a cluster: give redisStore the client of a cluster, or `tags: 1`"],
   [/^OOM /, "Redis has no memory left: raise maxmemory, or shorten the periods of limits"],
@@ -43,7 +46,7 @@ export function redisError(cause: unknown): RateLimitStoreError {
   );
 }
 
-/** Whether Redis answers, and only its set-up is wrong. It must not open a limit. */
+/** Whether Redis answers, but is set up wrong. Such an error must not let calls through. */
 function isSetUp(cause: unknown, said: string): boolean {
   if (cause instanceof RedisStoreError) return cause instanceof RedisSetUpError;
   return /^(CROSSSLOT|NOPERM|NOAUTH|WRONGPASS|WRONGTYPE|OOM|ERR) /.test(said);

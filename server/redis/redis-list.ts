@@ -1,6 +1,6 @@
 /**
- * Lists rows by SCAN. Redis has no order, so a page costs a walk over all keys of the server. To save
- * walks, one of them remembers the rows that follow its page.
+ * Lists rows by SCAN. Redis has no order of its keys, so a page costs a walk over all keys of the server.
+ * To save walks, a walk remembers the rows that follow its page.
  */
 import { firstWith, type RateLimitStore, type RowId } from "../store/store.js";
 import type { RedisPort } from "./redis-port.js";
@@ -10,7 +10,7 @@ import type { Tags } from "./tags.js";
 const STEP = "1000";
 /** The most rows that a walk remembers. */
 const AHEAD = 10_000;
-/** For how long, ms. Rows that are inserted meanwhile may be left out. */
+/** How long a walk remembers rows, ms. Rows that are inserted meanwhile may be left out. */
 const REMEMBERED = 5000;
 
 export interface RedisList {
@@ -19,7 +19,7 @@ export interface RedisList {
 }
 
 export function createRedisList(port: RedisPort, prefix: string, tags: Tags): RedisList {
-  /** Rows that follow `after`, in order, and whether they are all. */
+  /** The rows that follow `after`, in order, and when the walk that found them began. */
   let ahead: { name: string; after: RowId; rows: RowId[]; at: number } | undefined;
 
   async function* walk(pattern: string): AsyncGenerator<RowId[]> {

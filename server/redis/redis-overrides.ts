@@ -1,6 +1,6 @@
 /**
- * Overrides in Redis: one hash in the slot of the first tag. Its fields are limits and keys, so a
- * write of one field replaces an override in one step.
+ * Overrides in Redis: one hash in the slot of the first tag. Each field is a limit and a key, so a write
+ * of one field replaces an override in one step.
  */
 import { bucketId } from "../../core/bucket-id.js";
 import type { OverrideRow, OverrideTable } from "../store/override-table.js";
@@ -9,7 +9,10 @@ import type { RedisPort } from "./redis-port.js";
 import type { WaitOptions } from "./run-script.js";
 import type { Tags } from "./tags.js";
 
-/** Deletes the fields that end in time. One command, so none that was just replaced is deleted. */
+/**
+ * Deletes the fields of overrides that have ended. One command does so, or an override that was just
+ * replaced might be deleted.
+ */
 const REMOVE_ENDED = `local removed = 0
 local all = redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
@@ -63,7 +66,7 @@ export function redisOverrides(
   };
 }
 
-/** It begins with a letter, because some clients parse what looks like JSON or a number. */
+/** The text begins with a letter, because some clients parse a text that looks like JSON or a number. */
 function textOf({ name, key, rule, until, setAt }: OverrideRow): string {
   return `o${Math.ceil(until)} ${JSON.stringify([name, key, rule, until, setAt])}`;
 }

@@ -1,4 +1,7 @@
-/** What the scripts do to rows of one server, or of one tag: each is one command, and atomic. */
+/**
+ * The operations of the scripts on rows of one server, or of one tag. Each operation is one command, and
+ * atomic.
+ */
 import type { Row } from "../../core/rows/row.js";
 import type { WriteGroup } from "../store/plan-writes.js";
 import type { PeriodicConfig } from "../../core/config.js";
@@ -11,9 +14,9 @@ import type { ScriptRunner } from "./run-script.js";
 import type { Tags } from "./tags.js";
 
 /**
- * How long a process may hold rows without a word, ms. Calls on the rows of a process that was killed
- * wait for that long, or time out. A process that stands still for longer loses its hold, and may
- * leave a decision half written. One second was too short for a busy machine.
+ * How long a process may hold rows without renewal, ms. After a process was killed, calls on its rows
+ * wait for this time, or time out. A process that stands still for longer loses its rows, and may leave a
+ * decision half written. Tried and too short for a busy machine: 1 s.
  */
 export const HOLD = 3000;
 
@@ -41,7 +44,7 @@ export class RedisRows {
     return (await this.ask("hold", rows, [holder, String(HOLD)])).states;
   }
 
-  /** Nothing waits for it. If it is lost, the rows are free after their time. */
+  /** Nothing waits for the command. If the command is lost, the rows are free after `HOLD`. */
   release(rows: readonly RowId[], holder: string): void {
     if (rows.length === 0) return;
     this.runner.run("release", rows.map(this.tags.keyOf), [holder]).catch(() => {});
@@ -58,7 +61,7 @@ export class RedisRows {
     return taken;
   }
 
-  /** `undefined` if it was not taken. */
+  /** `undefined` if nothing was taken. */
   takeOne(line: TakeLine<PeriodicConfig>, now: number): Promise<Row | undefined> {
     const { runner, tags } = this;
     if (runner.mayTakeOne()) return runner.takeOne(tags.keyOf(line.row), line, now);
@@ -68,8 +71,9 @@ export class RedisRows {
   /**
    * Never rejects.
    *
-   * @param holder whoever holds the rows, or `NOT_HELD`.
-   * @param keeps whether what is written stays held, from now on. Otherwise it is no longer held.
+   * @param holder the holder of the rows, or `NOT_HELD`.
+   * @param keeps whether the written rows stay held, for `HOLD` from now on. Otherwise, the write frees
+   * the rows.
    */
   async write(
     groups: readonly WriteGroup[],
@@ -95,7 +99,7 @@ export class RedisRows {
         for (const each of writes) {
           keys.push(this.tags.keyOf(each.row));
           const own = indexesOf(this.tags, each.row);
-          // Lua counts from 1.
+          // The place counts from 1, as in Lua.
           const place = own && rows + indexes.push(...own) - own.length + 1;
           args.push(...writeWords(each, now, place));
         }

@@ -20,18 +20,19 @@ export interface RedisStoreOptions {
   /** What the keys in Redis begin with. No braces. @default "rate-limit:" */
   prefix?: string | undefined;
   /**
-   * Over how many hash tags the rows are spread, from 1 to 256. The same in all processes: with
-   * another number, the store finds none of its rows, and all limits are full.
+   * The number of hash tags over which the rows are spread, from 1 to 256. It must be the same in all
+   * processes. After a change, the store does not find its former rows, and all limits are full.
    * @default 12
    */
   tags?: number | undefined;
   /**
-   * Waits for replicas after each write, by WAIT, so that a failover loses none that was answered.
-   * Calls whose write was not acknowledged are rejected. @default no replica is waited for
+   * Waits for replicas after each write, by WAIT, so that a failover loses no write that was answered. A
+   * call is rejected if its write was not acknowledged. @default no replica is waited for
    */
   wait?: WaitOptions | undefined;
   /**
-   * `"ignore"` uses a server that deletes keys when its memory is full, or that does not tell.
+   * `"ignore"` also accepts a server that deletes keys when its memory is full, or that does not tell its
+   * policy.
    * @default such a server is refused
    */
   eviction?: "ignore" | undefined;
@@ -59,7 +60,7 @@ export function redisStore(
   validate(options, prefix, port);
   const tags = createTags(prefix, tagCount);
   const shas = new Map<ScriptName, string>();
-  /** The clock of the server that has answered first. Those of a cluster differ. */
+  /** The clock of the server that has answered first. The clocks of a cluster's servers differ. */
   let clock: DatabaseClock | undefined;
 
   function openServer(place: number): Server {
@@ -108,7 +109,7 @@ export function redisStore(
       }
     },
     overrides: redisOverrides(port, tags, wait),
-    /** Rows leave by themselves when they have been full for a minute. */
+    /** Rows expire by themselves when they have been full for a minute. */
     async *prune() {},
     using() {
       throw noTransactions("using");

@@ -12,9 +12,10 @@ import type { RowId } from "../store/store.js";
 import { INDEXED, KEEP } from "./scripts.js";
 
 /**
- * The state in a word of a reply; `undefined` for a row that does not exist, or was not taken from.
+ * The state in a word of a reply; `undefined` for a row that does not exist, or from which nothing was
+ * taken.
  *
- * @param ts what a take leaves out: that of a new row.
+ * @param ts the `ts` of a new row, which the reply to a take leaves out.
  */
 export function stateOf(word: string, ts: number = NaN): Row | undefined {
   if (word === "-" || word === "!") return undefined;
@@ -54,7 +55,7 @@ export function takeOneWords(
   const { rate, period, capacity, own, most, least } = termNumbers(terms);
   const isWindow = terms.config.kind === "fixed window";
   const words = [now, String(total), String(rate), String(period), String(own)];
-  // What has its default is left out at the end.
+  // Values at the end that have their defaults are left out.
   const more = least !== 0 ? 4 : most !== own ? 3 : capacity !== rate ? 2 : isWindow ? 1 : 0;
   if (more > 0) words.push(isWindow ? String(fresh.ts) : "");
   if (more > 1) words.push(String(capacity));
@@ -64,8 +65,8 @@ export function takeOneWords(
 }
 
 /**
- * Turns instants into text. Many calls have the same one. V8 keeps the text of each number for a while,
- * so a new text for each call would outlive its call, which makes collecting it expensive.
+ * Turns instants into text. Many calls have the same instant, and share one text. V8 keeps the text of
+ * each number for a while: a new text for each call would outlive the call, and be expensive to collect.
  */
 export function createInstantText(): (instant: number) => string {
   let last = NaN;
@@ -79,7 +80,10 @@ export function createInstantText(): (instant: number) => string {
   };
 }
 
-/** The words of one guarded write. @param index where the keys of its indexes are, if it has any. */
+/**
+ * The words of one guarded write. @param index the place of the first key of the row's indexes, if the
+ * row has indexes.
+ */
 export function writeWords(
   { row, was, next, also }: Write,
   now: number,
@@ -94,17 +98,19 @@ export function writeWords(
 }
 
 /**
- * For how long a row has to stay, ms: until it is full, whatever config it is charged with. Empty
- * for a row that has no known config.
+ * For how long a row has to stay, ms: until the row is full under each config that charges it. Empty for
+ * a row that has no known config.
  *
- * It is counted from `ts` or from now, whichever is earlier: a limiter may have a clock of its own.
+ * The time counts from `ts` or from now, from the earlier of the two: a limiter may have a clock of its
+ * own.
  */
 function lastsFor(row: RowId, next: Row, now: number, also: Write["also"]): string {
   const configs = also ?? [row.config];
   let lasts = 0;
   for (const config of configs) {
     if (config === undefined) return "";
-    // A closed row says when it opens, at most so much after it was written.
+    // The `ts` of a closed row is the instant at which it opens: at most the longest `blockFor` after the
+    // write.
     const written = wasClosed(next) ? next.ts - longestBlock(config) : next.ts;
     lasts = Math.max(lasts, lastsUnder(config, row, next) - Math.min(written, now));
   }

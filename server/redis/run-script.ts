@@ -1,6 +1,6 @@
 /**
- * Runs the scripts on one server, or on the master of one tag. It learns the time of that server
- * from every reply.
+ * Runs the scripts on one server, or on the master of one tag. Learns the time of that server from
+ * replies.
  */
 import type { Row } from "../../core/rows/row.js";
 import type { PeriodicConfig } from "../../core/config.js";
@@ -15,14 +15,17 @@ import type { Tags } from "./tags.js";
 
 /** How long a command may be on its way, ms, before Redis refuses it. */
 export const LIFE = 10_000;
-/** How old what is known of the time may get, ms. Every reply has it, but few are read for it. */
+/**
+ * How old the known time of the server may get, ms. Most replies have the time, but few replies are read
+ * for it.
+ */
 const LEARN_AFTER = 500;
 
-/** For how many replicas `redisStore` waits after a write, and for how long. */
+/** The number of replicas for which `redisStore` waits after a write, and for how long. */
 export interface WaitOptions {
-  /** How many replicas have to have a write before its calls are answered; 1 or more. */
+  /** The number of replicas that must have a write before its calls are answered; 1 or more. */
   replicas: number;
-  /** How long to wait for them, ms. Calls are rejected after that. */
+  /** How long to wait for the replicas, ms. Calls are rejected after that time. */
   timeout: number;
 }
 
@@ -32,11 +35,11 @@ export interface ScriptRunner {
   readTime(): Promise<void>;
   /** The words of the reply. Rejects with a `RedisConflictError` if nothing was carried out. */
   run(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string[]>;
-  /** Takes from one row, in fewer steps than `run`. `undefined` if it was not taken. */
+  /** Takes from one row, in fewer steps than `run`. `undefined` if nothing was taken. */
   takeOne(key: string, line: TakeLine<PeriodicConfig>, now: number): Promise<Row | undefined>;
   /**
-   * Whether `takeOne` will do now. Its reply has no time of the server, which has to be learned now and
-   * then, and it waits for no replica.
+   * Whether `takeOne` is allowed now. The reply of `takeOne` lacks the server's time, which has to be
+   * learned now and then. `takeOne` also waits for no replica.
    */
   mayTakeOne(): boolean;
   /** Sends a command without keys to the server. */
@@ -64,7 +67,9 @@ class Runner implements ScriptRunner {
   readonly #marks: Marks | undefined;
   readonly #deadlineText = createInstantText();
   readonly #nowText = createInstantText();
-  /** When the command was sent whose reply has told the time last, by the monotonic clock. */
+  /**
+   * The time of the server is known from the last command sent at this instant, by the monotonic clock.
+   */
   #learnedAt = -Infinity;
 
   constructor(options: RunnerOptions) {
@@ -100,7 +105,8 @@ class Runner implements ScriptRunner {
       all = [String(keys.length), ...keys, ...(name === "hold" ? [deadline] : []), ...args];
     }
     const reply = await this.#evaluate(name, all, isOnce);
-    // Not after an error: a client that gave a command up (`commandTimeout`) may still send it again.
+    // Do not release the mark after an error: a client that gave a command up (`commandTimeout`) may
+    // still send the command again.
     if (mark !== undefined) this.#marks!.release(mark);
     const words = String(reply).split(" ");
     if (learn !== undefined) {
@@ -173,7 +179,8 @@ class Runner implements ScriptRunner {
 
   #lateError(sentAt: number): Error {
     this.#learnedAt = -Infinity;
-    // If it was not on its way for long, this process was wrong about the time. It learns it now.
+    // If the command was not on its way for long, this process was wrong about the server's time, and
+    // learns the time anew.
     if (performance.now() - sentAt < LIFE) return new RedisConflictError();
     return new RedisLateError("the connection was lost for so long that the call came too late");
   }
@@ -184,7 +191,9 @@ function timeOf([seconds, micros]: readonly unknown[]): number {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
-/** The names by which Redis knows the scripts. Without `node:crypto`, so that it runs anywhere. */
+/**
+ * The names by which Redis knows the scripts. Calculated without `node:crypto`, which some runtimes lack.
+ */
 export async function scriptShas(): Promise<Map<ScriptName, string>> {
   const shas = new Map<ScriptName, string>();
   for (const [name, text] of Object.entries(SCRIPTS)) {

@@ -1,23 +1,29 @@
 /**
- * The six scripts. A row is three doubles: `used`, `ts`, and the instant, by the clock of Redis,
- * until which the row has to stay. A row that is held has two more parts: until when, and by whom.
- * A row that has to stay until 0 does not exist, and is only held.
+ * The six scripts. A row is three doubles: `used`, `ts`, and the instant, by the clock of Redis, until
+ * which the row has to stay. A row that is held has two more parts: the instant until which it is held,
+ * and its holder. A row that has to stay until 0 does not exist, and is only held.
  *
- * Every reply is one line of text: the two numbers of TIME, and then what the script says. The take of
- * one row leaves TIME out. Doubles travel as `%.17g`, which loses no bit. `tostring` of Lua would keep 14
- * digits.
+ * Every reply is one line of text: the two numbers of TIME, and then the words of the script. The take of
+ * one row leaves TIME out. Doubles are written as `%.17g`, which loses no bit. `tostring` of Lua would
+ * keep 14 digits.
  */
 
-/** How long a row stays after it is full, ms: the clock of a replica that takes over may be ahead. */
+/**
+ * How long a row stays after the row is full, ms: the clock of a replica that takes over may be ahead.
+ */
 export const KEEP = 60_000;
 /** How long the reply to a mark is kept, ms. */
 const KEEP_REPLY = 30_000;
-/** What stands before the place of the keys of an index, in place of a time. */
+/**
+ * The sign before the place of an index's keys. The word stands where other rows have the time to stay.
+ */
 export const INDEXED = "@";
-/** The largest instant that Redis takes, and a little less. */
+/**
+ * An instant a little below the largest that Redis takes. A row that has to stay so long gets no expiry.
+ */
 const LAST_INSTANT = 9e15;
 
-/** Looking up a global takes longer than calling it. */
+/** Functions are local, because the lookup of a global takes longer than the call. */
 const CLOCK = `
 local call, pack, split, format, max, ceil = redis.call, struct.pack, struct.unpack, string.format, math.max, math.ceil
 local time = call('TIME')
@@ -53,7 +59,7 @@ else
 end
 `;
 
-/** ARGV: the deadline, and the mark. The key of a mark is the last one. */
+/** ARGV: the deadline, and the mark. The last key is the key of the mark. */
 const ONCE = `
 local mark = ARGV[2]
 local count = #KEYS
@@ -72,11 +78,13 @@ return text
 `;
 
 /**
- * Takes from the row `s` of `key`, and says in `isTaken` whether it did. The row then holds `used` and
- * `ts`. A new row begins with `fresh` as its `ts`. `own` is the most that is used of `capacity` alone:
- * what is above it in a row was used of a larger one, and what a take writes above it is a debt.
+ * Takes from the row `s` of `key`, and sets `isTaken` if the row had the tokens. The row then holds
+ * `used` and `ts`. A new row begins with `fresh` as its `ts`. `own` is the most that can be used of
+ * `capacity` alone. A row with more than `own` was written under a larger capacity. A take that goes
+ * above `own` writes a debt.
  *
- * Nothing is taken from a row that a denial has closed, nor from one of a larger config. `core` decides.
+ * Nothing is taken from a row that a denial has closed, nor from a row of a larger config: `core` decides
+ * such rows.
  *
  * Keep the order of operations of `takeTokens` in `core`.
  */
@@ -123,13 +131,14 @@ const TAKE_ROW = `
   end
 `;
 
-/** The state of a row that was taken from. Its `ts` is left out if it is that of a new row. */
+/** The state of a row after a take. A `ts` that equals `fresh`, the `ts` of a new row, is left out. */
 const TAKEN = `ts == fresh and format('%.17g', used) or format('%.17g/%.17g', used, ts)`;
 
 /**
  * ARGV, after the mark: the time of the decision; the number of terms; the total of all lines, or
- * nothing; seven numbers for each of the terms; and for each line its place among the terms, its total
- * and the `ts` of a new row. Lines of one total have one place, and only that `ts`, or nothing.
+ * nothing; seven numbers for each of the terms; and for each line the place of its terms, its total and
+ * the `ts` of a new row. If all lines share the terms and the total, a line has only this `ts` for
+ * windows, and nothing for buckets.
  */
 const TAKE = `${HEAD}
 local rows = call('MGET', unpack(KEYS))
@@ -159,10 +168,10 @@ ${ANSWER}`;
 
 /**
  * The take of one row, with as few words as possible. KEYS: the row, and the mark if there is one. ARGV:
- * the deadline, which also is the mark; the time of the decision, the total, the rate, the period,
- * `own`; for windows the `ts` of a new row, or nothing; the capacity, and the most and the least that
- * may be used. What is left out at the end has its default: no windows, a capacity as the rate, `own`,
- * and 0. A take that was refused has no mark, because it has written nothing.
+ * the deadline, which also is the mark; the time of the decision, the total, the rate, the period, `own`;
+ * for windows the `ts` of a new row, or nothing; the capacity, and the most and the least that may be
+ * used. Values that are left out at the end have their defaults: no windows, the rate as the capacity,
+ * `own` as the most, and 0 as the least. A refused take stores no mark, because it has written nothing.
  */
 const TAKE_ONE = `${CLOCK}
 local key, deadline = KEYS[1], ARGV[1]
@@ -194,10 +203,12 @@ return table.concat(reply, ' ')
 const READ = `${HEAD}${ROWS}${TELL}`;
 
 /**
- * ARGV, after the mark: who holds the rows, or nothing; for how long to hold from now what is written,
- * or nothing to let it go; and for each group the number of its writes, and for each write the two numbers that were, the two numbers to write, and for how long they have
- * to stay. A row that does not exist has two empty numbers, and a row that stays for ever has no time,
- * or the mark of an index and the place of two keys: of the sorted sets in which it stands by its \`ts\`.
+ * ARGV, after the mark: the holder of the rows, or nothing; for how long to hold the written rows from
+ * now, or nothing to free them; and for each group the number of its writes. Each write has five words:
+ * the two numbers that must be in the row, the two numbers to write, and for how long they have to stay.
+ * A row that does not exist has two empty numbers. The fifth word is empty for a row that stays for ever.
+ * For a row with indexes, it is the sign of an index and the place of two keys: of the sorted sets in
+ * which the row stands by its \`ts\`.
  */
 const WRITE = `${HEAD}${ROWS}${ONCE}
 local own, keep, first, at = ARGV[3], tonumber(ARGV[4]), 0, 5
@@ -240,7 +251,7 @@ while at <= #ARGV do
 end
 ${ANSWER}`;
 
-/** ARGV: the deadline, who holds the rows, and for how long. Holds all of them, or none. */
+/** ARGV: the deadline, the holder of the rows, and for how long to hold. Holds all rows, or none. */
 const HOLD = `${HEAD}${ROWS}
 if clock > tonumber(ARGV[1]) then return stamp .. ' late' end
 for i = 1, #KEYS do
@@ -257,7 +268,7 @@ end
 return table.concat(reply, ' ')
 `;
 
-/** ARGV: who holds the rows. */
+/** ARGV: the holder of the rows. */
 const RELEASE = `${HEAD}${ROWS}
 for i = 1, #KEYS do
   local used, ts, stays, holder = load(rows[i])

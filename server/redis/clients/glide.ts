@@ -1,6 +1,6 @@
 /**
- * Valkey GLIDE 2, `@valkey/valkey-glide`. Its core rewrites the errors of the server; here they get
- * their codes back.
+ * Valkey GLIDE 2, `@valkey/valkey-glide`. GLIDE's core rewrites the errors of the server; here the errors
+ * get their codes back.
  */
 import type { RedisNode, RedisPort } from "../redis-port.js";
 import { untilServed } from "./redirection.js";
@@ -27,7 +27,7 @@ interface Client {
 /** The value of GLIDE's `Decoder.String`. */
 const TEXT = 1;
 
-/** GLIDE's names of the server's errors, where they are not the code in other letters. */
+/** GLIDE's names of the server's errors, where the name is not the code in lower case. */
 const CODES: Readonly<Record<string, string>> = {
   responseerror: "ERR",
   busyloading: "LOADING",
@@ -65,7 +65,7 @@ export function glidePort(like: GlideLike): RedisPort {
     resends: false,
     isCluster,
     send,
-    // All commands for a server share one connection, in their order.
+    // All commands for a server share one connection, and keep their order.
     sendAndWait: (args, key, wait) =>
       waitOn(connectionTo(client, isCluster ? routeOf(key) : undefined))(args, key, wait),
     masters: () => (isCluster ? nodes() : Promise.resolve([{ send }])),

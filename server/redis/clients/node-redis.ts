@@ -1,7 +1,7 @@
 /**
- * node-redis 5 and 6, the package `redis`: `createClient`, `createCluster` and `createClientPool`.
- * Its cluster answers some commands of several masters at once, so that what has no key goes to one
- * master that is chosen here.
+ * node-redis 5 and 6, the package `redis`: `createClient`, `createCluster` and `createClientPool`. The
+ * cluster client of node-redis sends some commands to several masters at once. A command without a key
+ * therefore goes to one master, which is chosen here.
  */
 import { keySlot } from "../key-slot.js";
 import type { RedisNode, RedisPort } from "../redis-port.js";
@@ -27,14 +27,14 @@ export interface NodeRedisClusterLike {
 
 interface CommandOptions {
   typeMapping: object;
-  /** Commands of one chain are not sent over two connections. */
+  /** Commands with the same id are not sent over two connections. */
   chainId?: symbol;
 }
 
 interface Client {
   isOpen: boolean;
   sendCommand(args: readonly string[], options: CommandOptions): Promise<unknown>;
-  /** Of a pool: lends one of its clients. */
+  /** For a pool alone: lends one of its clients. */
   execute?<TResult>(run: (client: Client) => Promise<TResult>): Promise<TResult>;
 }
 
@@ -56,7 +56,7 @@ interface Cluster {
   nodeClient(node: Master): Promise<Client>;
 }
 
-/** Not that of the client: it may turn numbers into strings. */
+/** Replaces the client's own mapping, which may turn numbers into strings. */
 const TEXT = { typeMapping: {} };
 
 export function isNodeRedis(client: object): client is NodeRedisLike {
@@ -106,7 +106,7 @@ export function nodeRedisClusterPort(like: NodeRedisClusterLike): RedisPort {
     checkOpen(cluster);
     if (routingKey !== undefined && !isKeyless(args)) {
       return await untilServed(() =>
-        // The client writes the slot into the options.
+        // The client writes the slot into the options, so each command gets a copy.
         cluster.sendCommand(routingKey, false, args, { ...TEXT }),
       );
     }
@@ -150,7 +150,7 @@ function connectionOf(client: Client): Connection {
   };
 }
 
-/** From version 6 on. */
+/** The key prefix of the client, an option from version 6 on. */
 function keyPrefixOf(client: object): string {
   return String((property(client, "_keyPrefix") as string | Buffer | undefined) ?? "");
 }

@@ -1,6 +1,6 @@
 /**
- * Finds out which client it was given, by the shape: the package imports no client, and an application
- * may have two versions of one.
+ * Recognizes a client by its shape: the package imports no client, and an application may have two
+ * versions of the same client.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { RedisPort } from "../redis-port.js";
@@ -49,7 +49,7 @@ export function redisPort(client: RedisClientLike): RedisPort {
 const KNOWN =
   "ioredis 5 or 6, iovalkey, node-redis 5 or 6, Valkey GLIDE 2 or @upstash/redis, single or for a cluster";
 
-/** The message must not show the client, which knows passwords. */
+/** The message must not show the client, which has passwords. */
 function problemWith(client: unknown): string {
   const wants = `redisStore needs a client of ${KNOWN}`;
   if (client instanceof Promise) return `${wants}; this is a promise: await it first`;

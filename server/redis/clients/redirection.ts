@@ -3,7 +3,10 @@ import { sleep } from "../../timers/sleep.js";
 
 /** As many redirections as the clients follow by themselves. */
 export const MAX_TRIES = 16;
-/** How long a slot is left alone that has no master, or is on its way, ms. As in ioredis. */
+/**
+ * The pause before a command is sent again to a slot that has no master or is being moved, ms. As in
+ * ioredis.
+ */
 const PAUSE = 100;
 
 export interface Redirection {
@@ -14,7 +17,8 @@ export interface Redirection {
 
 export function redirectionOf(error: unknown): Redirection | undefined {
   const message = error instanceof Error ? error.message : "";
-  // TRYAGAIN is about a slot on its way, of which some keys have arrived and others not.
+  // TRYAGAIN is about a slot that is being moved: some keys of the command have arrived, and others have
+  // not.
   if (/^(CLUSTERDOWN|TRYAGAIN) /.test(message)) return { code: "LATER" };
   const match = /^(MOVED|ASK) \d+ (\S+)/.exec(message);
   return match === null ? undefined : { code: match[1] as "MOVED" | "ASK", address: match[2] };
@@ -24,7 +28,9 @@ export function pause(): Promise<void> {
   return sleep(PAUSE);
 }
 
-/** Tries again while the cluster asks for that: it has not carried the command out. */
+/**
+ * Sends again while the cluster says "later". The cluster has not carried the command out in that case.
+ */
 export async function untilServed<TReply>(send: () => Promise<TReply>): Promise<TReply> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Upstash over REST, `@upstash/redis` from 1.35. Each command is a request of its own, so
- * there is no connection on which WAIT could ask about it.
+ * Upstash over REST, `@upstash/redis` from 1.35. Each command is a request of its own, so WAIT has no
+ * connection on which to ask about a command.
  */
 import type { RedisNode, RedisPort } from "../redis-port.js";
 import { hasMethods } from "./shape.js";
@@ -33,7 +33,7 @@ export function upstashPort(like: UpstashLike): RedisPort {
   };
   return {
     keyPrefix: "",
-    // It repeats a request that got no answer, five times by default, even with `retry: false`.
+    // The client repeats a request that got no answer, five times by default, even with `retry: false`.
     resends: true,
     isCluster: false,
     send: node.send,
@@ -41,7 +41,7 @@ export function upstashPort(like: UpstashLike): RedisPort {
   };
 }
 
-/** The client's messages end with the whole command, keys included. */
+/** Shortens the client's messages, which end with the whole command, including its keys. */
 function withoutCommand(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const end = error.message.indexOf(", command was: ");

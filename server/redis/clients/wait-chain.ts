@@ -1,6 +1,6 @@
 /**
- * A command and a WAIT behind it, on one connection of the master that carries the command out. The
- * cluster clients send each command by itself: after a redirection, WAIT would ask another master,
+ * Sends a command and then WAIT, on one connection of the master that carries the command out. The
+ * clients of clusters send each command by itself: after a redirection, WAIT would ask another master,
  * which has nothing to wait for and answers at once.
  */
 import type { SendAndWait } from "../redis-port.js";
@@ -11,8 +11,8 @@ type Commands = readonly (readonly string[])[];
 /** A connection to one server. */
 export interface Connection {
   /**
-   * Sends commands one behind the other. If the connection is lost, none of them is sent on another
-   * one alone. Resolves with the reply or the error of each.
+   * Sends commands one behind the other. If the connection is lost, no single command is sent on another
+   * connection. Resolves with the reply or the error of each command.
    */
   chain(commands: Commands): Promise<readonly unknown[]>;
 }
@@ -51,7 +51,7 @@ export function waitInCluster(topology: Topology): SendAndWait {
       const [reply, acknowledged] = (await sent).slice(prefix.length);
       const next = redirectionOf(reply);
       if (next === undefined || tries > MAX_TRIES) {
-        // The master may be gone. The client notices that by commands of its own only.
+        // The master may be gone. The client notices a lost master only by the client's own commands.
         if (reply instanceof Error) refresh().catch(() => {});
         return answer(reply, acknowledged);
       }
@@ -72,6 +72,6 @@ function waitCommand({ replicas, timeout }: { replicas: number; timeout: number 
 
 function answer(reply: unknown, acknowledged: unknown): { reply: unknown; acknowledged: number } {
   if (reply instanceof Error) throw reply;
-  // The command was carried out. Whether a replica has it is not known.
+  // The command was carried out. It is not known whether a replica has the write.
   return { reply, acknowledged: acknowledged instanceof Error ? 0 : Number(acknowledged) };
 }
