@@ -1,10 +1,12 @@
 /**
- * Decisions on rows of several tags, in a cluster. No script reaches them all. So their rows are
- * held, decided on, and written tag by tag, and other processes wait meanwhile. What is written stays
- * held until all is. So it can be undone if a part comes too late and is refused.
+ * Decisions on rows of several tags, in a cluster. No script reaches rows of several tags. The rows are
+ * therefore held, decided on, and written tag by tag, and other processes wait meanwhile. Written rows
+ * stay held until all rows are written. The writes can thus be undone if a later part is refused because
+ * it comes too late.
  *
- * A process that is killed between two writes, or stands still for longer than the hold, leaves some
- * rows written. The limiter writes several rows to charge all of them, or to give back to all of them. Half of either is stricter, never laxer.
+ * A process that is killed between two writes, or stands still for longer than the hold, leaves some rows
+ * written. The limiter writes several rows to charge all of them, or to give back to all of them. Half of
+ * such a write makes limits stricter, never laxer.
  */
 import type { Row } from "../../core/rows/row.js";
 import type { Write, WriteGroup } from "../store/plan-writes.js";
@@ -28,7 +30,7 @@ interface Part {
   part: WriteGroup;
 }
 
-/** @param rowsOf by the place of the tag. */
+/** @param rowsOf the rows of a tag, by the place of the tag. */
 export function createSpanningAccess(
   tags: Tags,
   rowsOf: (place: number) => RedisRows,
@@ -50,7 +52,7 @@ export function createSpanningAccess(
     for (const [place, own] of byPlace(rows, ofRow)) rowsOf(place).release(own, holder);
   }
 
-  /** Holds the rows of all tags or of none. */
+  /** Holds the rows of all tags, or no rows. */
   async function holdAll(rows: readonly RowId[], holder: string): Promise<States> {
     const places = byPlace(rows, ofRow);
     const tries = await Promise.allSettled(
@@ -69,10 +71,10 @@ export function createSpanningAccess(
   }
 
   /**
-   * Holds rows for as long as their writes are under way. It ends after the time in which a command
-   * can still be carried out. Otherwise a master that is down would block the rows of all others.
+   * Holds rows for as long as their writes are under way. Stops when no command can still be carried out
+   * (`LIFE`). Otherwise, a master that is down would block the rows of all other masters.
    *
-   * @returns ends it.
+   * @returns a function that stops the renewal.
    */
   function keepHolding(rows: readonly RowId[], holder: string): () => void {
     const places = byPlace(rows, ofRow);
@@ -80,14 +82,17 @@ export function createSpanningAccess(
     const timer = setInterval(() => {
       if (performance.now() > until) clearInterval(timer);
       for (const [place, own] of places) {
-        // A hold that is lost is seen by the writes.
+        // Ignore a hold that is lost: the writes notice the loss.
         rowsOf(place).hold(own, holder).catch(ignore);
       }
     }, RENEW);
     return () => clearInterval(timer);
   }
 
-  /** Read twice: between two equal answers of all tags there was one instant at which they were so. */
+  /**
+   * Reads all tags twice. If both answers are equal, all rows had these states at an instant between the
+   * two reads.
+   */
   async function readAll(rows: readonly RowId[]): Promise<States> {
     const places = byPlace(rows, ofRow);
     const readOnce = async () => {
@@ -135,7 +140,7 @@ export function createSpanningAccess(
     return outcomes;
   }
 
-  /** The outcome of a group by those of its parts. */
+  /** The outcome of a group, by the outcomes of its parts. */
   async function settle(
     parts: readonly Part[],
     written: WriteOutcomes,
@@ -150,7 +155,8 @@ export function createSpanningAccess(
       if (!(outcome.error instanceof RedisLateError)) return outcome;
       late = outcome;
     }
-    // The time of the hold was over, and another process has changed one of the other rows.
+    // A part was not written: the hold was over, and another process has changed a row of that part. Undo
+    // the other parts.
     const undone = await Promise.all(done.map((each) => undo(each, holder)));
     return undone.every(Boolean) ? late : { error: new RedisStoreError(HALF) };
   }
@@ -161,7 +167,7 @@ export function createSpanningAccess(
       const outcomes = await rowsOf(place).write([back], undefined, by, by !== NOT_HELD);
       return outcomes.get(back) === "written";
     };
-    // If this process stood still and lost its hold, nobody may have changed the rows.
+    // If this process stood still and lost its hold, the rows may be unchanged, but no longer held.
     return (await isUndone(holder)) || (holder !== NOT_HELD && isUndone(NOT_HELD));
   }
 
@@ -173,7 +179,8 @@ export function createSpanningAccess(
       return await run({
         async read(rows) {
           const states = await askAgain(() => {
-            // Each try has its own, so that a release of the one before cannot end its hold.
+            // Each try has a holder of its own, so that a late release of the former try cannot free the
+            // rows.
             holder = randomText();
             heldAt = performance.now();
             return holdAll(rows, holder);
@@ -192,7 +199,7 @@ export function createSpanningAccess(
         },
       });
     } finally {
-      // Nobody waits for it.
+      // No call waits for the release.
       release(held, holder);
     }
   };

@@ -1,7 +1,7 @@
 /**
- * Where the rows are: each key of Redis begins with a hash tag, and a cluster keeps keys of one tag
- * in one slot. There are few tags, evenly over all slots. The tag follows from the key of a limit, so
- * that the rows of one user share a slot, and can be written together.
+ * The places of rows. Each Redis key begins with a hash tag, and a cluster keeps keys of one tag in one
+ * slot. There are few tags, spread evenly over all slots. The key of a limit determines the tag, so that
+ * the rows of one user share a slot, and can be written together.
  */
 import { hash } from "../../core/hash.js";
 import { keySlot } from "./key-slot.js";
@@ -10,25 +10,25 @@ import { bucketKeyOf } from "../../core/rows/marker.js";
 import { rowKey, type RowId } from "../store/store.js";
 
 const SLOTS = 16_384;
-/** How many texts are tried as tags. With 256 tags, there are 16 for each. */
+/** The number of texts that are tried as tags. With 256 tags, there are 16 texts for each tag. */
 const CANDIDATES = 4096;
 
 export interface Tags {
   readonly count: number;
   /** The place of the row's tag, from 0. */
   placeOf(row: Pick<RowId, "name" | "key">): number;
-  /** The key of Redis that holds the row. */
+  /** The Redis key that holds the row. */
   keyOf(row: RowId): string;
   /**
-   * A key in the slot of a tag, which is no row's: a name is never empty, so no row has a NUL right
-   * after its tag.
+   * A Redis key in the slot of a tag that no row has. A NUL follows its tag: the name of a row is never
+   * empty, so no row has a NUL there.
    */
   ownKey(place: number, name: string): string;
-  /** The row that a key of Redis holds, or `undefined` if it is none. */
+  /** The row that a Redis key holds; `undefined` if the key holds no row. */
   rowOf(key: string): RowId | undefined;
 }
 
-/** @param prefix without braces: the first ones in a key are those of its tag. */
+/** @param prefix without braces, because the first braces in a key must enclose its tag. */
 export function createTags(prefix: string, count: number): Tags {
   const starts = tagTexts(count).map((tag) => `${prefix}{${tag}}`);
   const placeOf = (row: Pick<RowId, "name" | "key">) =>
@@ -44,15 +44,17 @@ export function createTags(prefix: string, count: number): Tags {
       const [name = "", own = "", shard = ""] = parts;
       if (end < 0 || parts.length !== 3 || name === "" || !/^\d+$/.test(shard)) return undefined;
       const row = { name, key: own, shard: Number(shard) };
-      // Rows of another number of tags are not read, so they do not exist.
+      // A row that was written with another number of tags is never read: treat it as if it did not
+      // exist.
       return starts[placeOf(row)] === key.slice(0, end + 1) ? row : undefined;
     },
   };
 }
 
 /**
- * The rows beside those of a limit are in the slot of their bucket, because one decision writes both:
- * those with a key of their own, such as a marker of `once`, by the key of the bucket in it.
+ * The key that determines the tag. A side row is in the slot of its bucket, because one decision writes
+ * both. A side row with a key of its own, such as a marker of `once`, has the key of the bucket inside
+ * its key.
  */
 function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
   return sideRowsOf(name)?.keyStart === undefined ? key : bucketKeyOf(key);

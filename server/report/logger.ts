@@ -1,10 +1,10 @@
-/** Where the package reports what no caller is told. */
+/** Reports what no caller is told. */
 import { MINUTE } from "../../core/durations.js";
 import { stateAt } from "../../core/calculate.js";
 import type { TokenBucketConfig } from "../../core/limit-config.js";
 import { notify } from "./notify.js";
 
-/** Receives the messages of the package. `console` is one. */
+/** Receives the messages of the package. `console` is such a logger. */
 export interface RateLimitLogger {
   /**
    * Receives an error.
@@ -21,7 +21,8 @@ export type LoggerOption = RateLimitLogger | false | undefined;
 /** @param option `false` for no messages. @default console */
 export function loggerOf(option: LoggerOption): RateLimitLogger {
   if (option === false) return { error() {}, warn() {} };
-  // Looked up at each message, because an application or a test may replace the console's methods.
+  // The methods are looked up at each message, because an application or a test may replace the console's
+  // methods.
   const to = option ?? console;
   return {
     error: (...message) => notify(() => to.error(...message)),
@@ -48,7 +49,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Bounds the messages about a store that fails and recovers all the time. */
+/** Bounds the number of messages about a store that fails and recovers again and again. */
 const MESSAGES: TokenBucketConfig = { kind: "token bucket", rate: 5, period: MINUTE };
 
 /** Reports the first failure of each outage. An outage ends with the next success. */
@@ -64,7 +65,7 @@ export class OutageLog {
   ) {}
 
   failed(error: unknown): void {
-    // The caller's mistake, and not the store's.
+    // A `RateLimitInputError` is the caller's mistake, and not the store's.
     if ((error as { name?: unknown } | undefined)?.name === "RateLimitInputError") return;
     if (this.isOngoing) return;
     this.isOngoing = true;

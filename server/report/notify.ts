@@ -1,7 +1,7 @@
 /**
- * Calls a listener and ignores its failure, whether it throws or returns a promise that rejects. A
- * metric that fails must neither turn a decision that stands into an error, nor end the process as
- * an unhandled rejection.
+ * Calls a listener, and ignores an error that it throws and a rejection of the promise that it returns. A
+ * metric that fails must neither turn a decision into an error, nor end the process as an unhandled
+ * rejection.
  */
 export function notify<TArgs extends unknown[]>(
   listener: (...args: TArgs) => unknown,
@@ -9,7 +9,7 @@ export function notify<TArgs extends unknown[]>(
 ): void {
   try {
     const returned = listener(...args);
-    // Any thenable, not only a `Promise`: Prisma's begin their work when `then` is called.
+    // Any thenable, not only a `Promise`: the promises of Prisma begin their work when `then` is called.
     if (returned !== undefined) Promise.resolve(returned).catch(() => {});
   } catch {
     // See above.

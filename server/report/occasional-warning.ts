@@ -1,15 +1,15 @@
 /**
- * Warns of what can happen at every call, such as a figure that a provider leaves out: once in ten minutes
- * per subject, with the number of the others since then.
+ * Warns of problems that can happen at every call, such as a figure that a provider leaves out: once in
+ * ten minutes per subject. The next warning has the number of the warnings that were left out.
  */
 import { MINUTE } from "../../core/durations.js";
 import type { RateLimitLogger } from "./logger.js";
 
 const INTERVAL = 10 * MINUTE;
-/** Names of limits come with calls that have a `config`, and there may be any number of them. */
+/** Calls with a `config` may bring any number of names of limits. */
 const MAX_SUBJECTS = 1000;
 
-/** @param subject what is counted together. */
+/** @param subject warnings of one subject are counted together. */
 export type Warn = (subject: string, message: string) => void;
 
 /** @param clock monotonic, ms. */

@@ -1,9 +1,9 @@
 /**
- * What goes on after an answer: a host that ends a request's work with its response has to be told.
+ * Tells the host of work that goes on after an answer: some hosts end a request's work with its response.
  */
 export type WaitUntil = (promise: Promise<unknown>) => void;
 
-/** Hands on what a listener returns, if it is a promise. Its rejection is ignored. */
+/** Hands the promise that a listener returns to the host. A rejection of this promise is ignored. */
 export function waitingFor<TArgs extends unknown[]>(
   waitUntil: WaitUntil,
   listener: (...args: TArgs) => unknown,

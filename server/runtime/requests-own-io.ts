@@ -1,9 +1,9 @@
 /**
- * Cloudflare Workers lends timers, connections and answers to one request each. A request that waits
- * for a timer or an answer of another one is cancelled, and so is one whose other request has ended.
- * So nothing that a store or a limiter shares there may wait: it shares facts, and no promises.
+ * Cloudflare Workers gives each timer, connection and answer to one request. A request that waits for a
+ * timer or an answer of another request is cancelled, also when the other request has ended. On Workers,
+ * the requests of a store or a limiter therefore share facts alone, and no promises.
  *
- * It is asked once per store, limiter or router, and not once per call.
+ * Call this function once per store, limiter or router, and not once per call.
  */
 export function requestsOwnIo(): boolean {
   // `navigator` is missing from Node.js 20.
@@ -17,7 +17,7 @@ export function isOutsideOfRequests(): boolean {
     clearTimeout(setTimeout(() => {}, 0));
     return false;
   } catch {
-    // Timers are refused there.
+    // Workers refuses timers outside of requests.
     return true;
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Runs work once when the process is about to end by itself, with nothing left to do. Not when it is
- * ended by a signal or by `process.exit`.
+ * Runs work once when the process is about to end by itself, with nothing left to do. The work does not
+ * run when a signal or `process.exit` ends the process.
  */
 
-/** In edge runtimes there is no process. */
+/** `undefined` in edge runtimes, which have no process. */
 const { process: ending } = globalThis as Partial<typeof globalThis>;
 
 const KEY = Symbol.for("trpc-rate-limit.beforeExit");
@@ -14,7 +14,8 @@ const shared = globalThis as { [KEY]?: Set<() => void> };
 function listen(): Set<() => void> {
   const works = new Set<() => void>();
   ending?.on?.("beforeExit", () => {
-    // What they begin keeps the process alive, and then it is about to end again.
+    // Each work runs once: what it begins keeps the process alive, and `beforeExit` is then emitted
+    // again.
     const all = [...works];
     works.clear();
     for (const work of all) work();
@@ -22,7 +23,7 @@ function listen(): Set<() => void> {
   return works;
 }
 
-/** @returns what ends that. */
+/** @returns a function that cancels the work. */
 export function beforeExit(work: () => void): () => void {
   const works = (shared[KEY] ??= listen());
   works.add(work);

@@ -1,4 +1,4 @@
-/** Read early, before a test fakes timers. Edge runtimes have no `setImmediate`. */
+/** Read when the module loads, before a test fakes timers. Edge runtimes have no `setImmediate`. */
 const schedule: (run: () => void) => unknown = globalThis.setImmediate ?? setTimeout;
 
 /** Resolves after other work of this process has run: its timers, requests and answers. */
@@ -8,6 +8,6 @@ export function nextTick(): Promise<void> {
 
 /**
  * Calls a function after the callers have handled their answers, and after Node.js has read what has
- * arrived. Read early, too.
+ * arrived. `setImmediate` is read early, as above.
  */
 export const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;

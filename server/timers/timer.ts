@@ -1,24 +1,26 @@
 /**
- * Timers for the time-outs of this package. They differ from those of the platform in two ways.
+ * Timers for the time-outs of this package. They differ from the timers of the platform in two ways.
  *
- * - Any number of ms is right. A `setTimeout` of 2^31 ms or more, or of `Infinity`, ends at once.
- * - A process that is busy for long can neither send statements nor read answers. Its timers are late
- *   then, and run before the answers that have arrived meanwhile are read. So a timer that is late
- *   waits once more, for the time by which it is late, and every timer lets answers be read first.
+ * - Any number of ms works. A `setTimeout` of 2^31 ms or more, or of `Infinity`, ends at once.
+ * - A process that is busy for long can neither send statements nor read answers. The timers of such a
+ *   process are late, and run before the process reads the answers that have arrived meanwhile. A timer
+ *   here that is late therefore waits once more, for the time by which it is late. Before a timer ends,
+ *   the process reads what has arrived.
  */
 import { MAX_TIMEOUT } from "../../core/durations.js";
 
 export interface Timer {
-  /** Something waits for the timer: it keeps the process alive. So does a new timer. */
+  /** Something waits for the timer: the timer keeps the process alive. A new timer does so, too. */
   ref(): void;
-  /** Nothing waits for the timer: it does not keep the process alive. */
+  /** Nothing waits for the timer: the timer does not keep the process alive. */
   unref(): void;
   /** Ends the timer. Does nothing if it has ended. */
   stop(): void;
 }
 
 /**
- * Calls `run` after `ms`, or up to twice as late as a busy process can.
+ * Calls `run` after `ms`. A timer that is late waits once more, for the time by which it is late, at most
+ * `ms`.
  *
  * @param ms never, if `Infinity`
  */
@@ -44,7 +46,7 @@ export function startTimer(run: () => void, ms: number): Timer {
     run();
   }
 
-  /** In edge runtimes timers are numbers, and there is no process to keep alive. */
+  /** In edge runtimes, timers are numbers without `unref`, and there is no process to keep alive. */
   function hold(next: unknown): void {
     handle = next;
     if (!isRef) (handle as Partial<Timer>).unref?.();
@@ -70,7 +72,10 @@ export function startTimer(run: () => void, ms: number): Timer {
 /** By how much the timers of a process that is not busy may be late, ms. */
 export const ON_TIME = 2;
 
-/** Between its timers and its immediates, Node.js reads what has arrived. */
+/**
+ * Calls `run` after Node.js has read what has arrived: Node.js reads between its timers and its
+ * immediates.
+ */
 function afterReads(run: () => void): unknown {
   return globalThis.setImmediate === undefined ? setTimeout(run, 0) : setImmediate(run);
 }

@@ -16,14 +16,14 @@ import type { RateLimitRouter } from "./router-types.js";
 
 /** How often `watch` reads the changes of other processes, ms. */
 const DEFAULT_INTERVAL = 1000;
-/** How many streams one caller may have open; a page has one, and two for a moment. */
+/** How many streams one caller may have open. A page has one stream, and two streams for a moment. */
 const DEFAULT_MAX_STREAMS = 10;
 /** How often the keys and plans of an open stream are resolved again, ms. */
 const DEFAULT_KEY_INTERVAL = 60_000;
 
 /**
- * The result of `initTRPC.….create()`. Its type is not named: CommonJS code gets another copy of it
- * than ES modules do, and TypeScript does not always see that the two are the same.
+ * The result of `initTRPC.….create()`. The type of tRPC is not named: CommonJS code and ES modules get
+ * different copies of the type, and TypeScript does not always see that the copies are the same.
  */
 export interface TRPCRootLike<TContext extends object, TMeta extends object> {
   /** The types of the context and of the metadata. */
@@ -55,16 +55,16 @@ export interface RateLimitTRPCOptions<
   key?: KeyResolver<TContext, keyof TLimits & string>;
   /**
    * The plan of this caller, such as that of a paying user. The middleware charges by it, and the router
-   * answers by it. A procedure's own `plan` or `config` goes before it. It is called for each limit of a
-   * request that has plans, after `key`. An answer that is no plan of the limiter fails the request
-   * with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason.
-   * @default what the `plan` function of the limiter says; where it has none, and limits with plans, it
-   * is required
+   * answers by it. A procedure's own `plan` or `config` goes before this function. The function is called
+   * after `key`, for each limit of a request that has plans. An answer that is no plan of the limiter
+   * fails the request with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason.
+   * @default what the `plan` function of the limiter says; required where a limiter with plans has no
+   * such function
    */
   plan?: PlanForCaller<TContext, PlannedName<TLimits>, PlanName<TLimits>>;
   /**
-   * The limits that clients may know: those that the router accepts, and that errors and header
-   * fields name. A denial by another limit is `TOO_MANY_REQUESTS` with `Retry-After` alone.
+   * The limits that clients may know. The router accepts only these limits, and errors and header fields
+   * name only these. A denial by another limit is `TOO_MANY_REQUESTS` with `Retry-After` alone.
    * @default all limits
    */
   expose?: readonly TExposed[];
@@ -76,32 +76,32 @@ export interface RateLimitTRPCOptions<
     options: AuthorizeOptions<TContext, keyof TLimits & string>,
   ) => boolean | Promise<boolean>;
   /**
-   * Who may use `admin`, the router for operators. It is apart from `authorize` on purpose: what opens the
-   * router of pages must never open this one.
+   * Who may use `admin`, the router for operators. This option is separate from `authorize` on purpose: a
+   * right to the router of pages must never open the router for operators.
    * @default no caller may use any of its procedures
    */
   admin?: RateLimitAdminOptions<TContext, keyof TLimits & string> | undefined;
   /** ms between two reads by `watch` for the changes of other processes, above 0. @default 1000 */
   interval?: number;
   /**
-   * The most `watch` streams of one caller in this process: a whole number of at least 1, or
-   * `Infinity`. A further stream is rejected with `CONFLICT`, and its page polls. A stream counts
-   * for the keys that its caller has without requesting one. Streams of the shared bucket alone are
-   * not counted. All streams together follow at most 500 times as many keys that clients requested.
+   * The most `watch` streams of one caller in this process: a whole number of at least 1, or `Infinity`.
+   * A further stream is rejected with `CONFLICT`, and its page polls. A stream counts for the keys that
+   * its caller has without requesting one. All streams of callers without a key together are at most 100
+   * times as many. All streams together follow at most 500 times as many keys that clients requested.
    * @default 10
    */
   maxStreams?: number;
   /**
-   * ms between two calls of `key` and `plan` for each limit that a stream follows, above 0. The
-   * stream ends when the key is rejected or has changed, and goes on by a plan that has changed.
-   * `ctx` is that of the stream's start, so only a resolver that looks a right or a plan up learns
-   * that it has changed. After `planChanged`, the streams of its key are asked at once.
+   * ms between two calls of `key` and `plan` for each limit that a stream follows, above 0. The stream
+   * ends when the key is rejected or has changed, and goes on by a plan that has changed. `ctx` is the
+   * context of the stream's start. A resolver that only reads `ctx` never learns of a change: look the
+   * right or the plan up. After `planChanged`, the streams of its key are checked at once.
    * @default 60000
    */
   keyInterval?: number;
 }
 
-/** Where neither the limiter nor a call says the plan, `createRateLimitTRPC` has to. */
+/** Where neither the limiter nor a call says the plan, `createRateLimitTRPC` has to say the plan. */
 type SaysPlanOfCaller<TContext, TLimits, TBy extends PlanBy> = "limiter" extends TBy
   ? unknown
   : [PlannedName<TLimits>] extends [never]
@@ -131,8 +131,8 @@ const ADMIN_OPTIONS = namesOf<RateLimitAdminOptions<object, string>>({
  * Binds a limiter to the tRPC of an application: middleware that charges its procedures, and a
  * router through which its clients read limits.
  *
- * @throws RateLimitConfigError when the limiter has no named limits, when nothing says the plan of limits
- * with plans, and for an option that is unknown or out of its bounds.
+ * @throws RateLimitConfigError when the limiter has no named limits, when neither an option nor the
+ * limiter says the plan of limits with plans, and for an option that is unknown or out of its bounds.
  *
  * @example
  * import { initTRPC } from "@trpc/server";
@@ -170,9 +170,10 @@ export function createRateLimitTRPC<
   /** The router through which clients read limits. Mount it as `rateLimit`. */
   router: RateLimitRouter<TContext, TMeta, TExposed>;
   /**
-   * The router for operators: who is limited, and what can be done about it. It has all limits, not only
-   * those of `expose`. Mount it as `rateLimitAdmin`. Every procedure is `FORBIDDEN`, unless the option
-   * `admin` allows it. It is made when it is first read.
+   * The router for operators: shows which keys are limited, and changes limits of keys. The router has
+   * all limits, not only the limits of `expose`. Mount it as `rateLimitAdmin`. Every procedure is
+   * `FORBIDDEN`, unless the option `admin` allows it. The router is made when this property is first
+   * read.
    */
   readonly admin: RateLimitAdminRouter<TContext, TMeta, keyof TLimits & string>;
 } {
@@ -235,7 +236,7 @@ export function createRateLimitTRPC<
   };
 }
 
-/** In plain JavaScript, what has to be there may be missing, and a misspelt option is ignored. */
+/** Checks options that plain JavaScript may misspell or leave out. */
 function checkAdmin(admin: RateLimitAdminOptions<never, never>): void {
   rejectUnknownOptions(admin, ADMIN_OPTIONS, "createRateLimitTRPC({ admin })");
   const { authorize, actor } = admin;

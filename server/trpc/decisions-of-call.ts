@@ -1,7 +1,7 @@
 /**
- * Keeps the decisions of a procedure call until its response gets its headers. They are stored by
- * the function that reads the call's raw input. The context is no key: middleware may replace it,
- * so `responseMeta` receives another one.
+ * Keeps the decisions of a procedure call until its response gets its headers. The decisions are stored
+ * by the function that reads the call's raw input. Rejected: the context as the key, because middleware
+ * may replace the context, and `responseMeta` then receives another context.
  */
 import type { ShownConfig } from "../../core/config.js";
 
@@ -10,7 +10,7 @@ export interface NotedDecision {
   name: string;
   value: number;
   now: number;
-  /** With `start` filled in. */
+  /** The config of the limit, with `start` filled in. */
   config: ShownConfig;
 }
 
@@ -23,7 +23,7 @@ export function noteDecisions(
   decisions.set(getRawInput, [...decisionsOf(getRawInput), ...noted]);
 }
 
-/** Removes decisions that were undone. Those of other middleware stay. */
+/** Removes decisions that were undone. The decisions of other middleware stay. */
 export function forgetDecisions(
   getRawInput: () => Promise<unknown>,
   undone: readonly NotedDecision[],

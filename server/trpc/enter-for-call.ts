@@ -25,7 +25,7 @@ export async function enterForCall(
   const tokens = slot.results.values();
   const results = items.map((item) => (item === own ? entered : tokens.next().value!));
   const granted = typeof names === "string" ? { ...entered } : { ok: true as const, results };
-  // Not enumerable, so that a procedure can still return the decision to its client.
+  // Make `signal` not enumerable, so that a procedure can still return the decision to its client.
   Object.defineProperty(granted, "signal", { value: slot.signal });
   return { slot, granted, results };
 }

@@ -15,7 +15,10 @@ import { statusOfError } from "../hosts/status-of-error.js";
 import { withFewDenials } from "../http/header-fields.js";
 import type { DefaultErrorShape, TRPCErrorShape } from "./trpc-types.js";
 
-/** By name, as tRPC does: the class of an application in CommonJS is another copy. */
+/**
+ * Recognizes a `TRPCError` by its name, as tRPC does: an application in CommonJS has another copy of the
+ * class.
+ */
 export function isTRPCError(error: unknown): error is TRPCError {
   return error instanceof Error && error.name === "TRPCError";
 }
@@ -39,9 +42,9 @@ export function toTRPCError(error: unknown): unknown {
 }
 
 /**
- * The error that the middleware and the router throw: as `toTRPCError`, and `INTERNAL_SERVER_ERROR`
- * for a config or a `hashKey` that is not valid. The client cannot mend it, and its message would
- * show internals. Its `cause` has the reason.
+ * The error that the middleware and the router throw: as `toTRPCError`, and `INTERNAL_SERVER_ERROR` for a
+ * config or a `hashKey` that is not valid. The client cannot mend such an error, and its message would
+ * show internals. The `cause` has the reason.
  */
 export function toPublicError(error: unknown): unknown {
   const answered = isTRPCError(error) ? undefined : statusOfError(error);
@@ -50,24 +53,25 @@ export function toPublicError(error: unknown): unknown {
 }
 
 /**
- * The error for what a transaction rejects with while its procedure has not failed. Then the store
- * has: it could not begin, lock or commit. An error of the driver would show internals.
+ * The error for a transaction that rejects although its procedure has not failed. The store has failed in
+ * this case: it could not begin, lock or commit. An error of the driver would show internals.
  */
 export function toTransactionError(error: unknown): unknown {
   const known = toPublicError(error);
   return isTRPCError(known) ? known : unavailable(error);
 }
 
-/** The error that clients get instead of one about a limit that they may not know. */
+/** The messages that clients get instead of messages about a limit that they may not know. */
 const PUBLIC_MESSAGES: Partial<Record<TRPC_ERROR_CODE_KEY, string>> = {
   TOO_MANY_REQUESTS: "Too many requests",
   PAYLOAD_TOO_LARGE: "The request is too large",
 };
 
 /**
- * The error, or one without facts where it is about a hidden limit. Of several limits that denied a
- * call, the one with the longest wait decides; the other hidden ones are left out. Server code finds
- * the facts at `cause.cause`. Not at `cause`: `formatRateLimitError` sends those to the client.
+ * The same error, or an error without facts where the error is about a hidden limit. Of several limits
+ * that denied a call, the limit with the longest wait decides. Other hidden limits are left out of the
+ * facts. Server code finds the facts at `cause.cause`, and not at `cause`: `formatRateLimitError` sends
+ * the facts at `cause` to the client.
  */
 export function concealed(error: unknown, hidden: readonly string[]): unknown {
   if (!isTRPCError(error)) return error;
@@ -93,7 +97,7 @@ class ConcealedError extends Error {
   retryAfter: number | undefined;
 }
 
-/** ms until the denied call would pass, of a denial without facts. */
+/** ms until the denied call would pass, for a denial without facts. */
 export function concealedWait({ cause }: TRPCError): number {
   return (cause instanceof ConcealedError && cause.retryAfter) || 0;
 }
@@ -106,7 +110,7 @@ function make(code: TRPC_ERROR_CODE_KEY, cause: unknown, message?: string): TRPC
   return new TRPCError({ code, cause, message: message ?? (cause as Error).message });
 }
 
-/** Runs `work`. What it throws becomes `toPublicError` of it. */
+/** Runs `work`, and turns its errors into public errors by `toPublicError`. */
 export async function throwingPublicErrors<TResult>(
   work: () => Promise<TResult>,
 ): Promise<TResult> {
@@ -128,7 +132,8 @@ export type RateLimitErrorShape<TShape extends TRPCErrorShape, TName extends str
  * the procedure itself called `limiter.limit(…, { throws: true })`. The package's other errors get
  * their codes. Every other shape is returned unchanged. At most 100 `denials` are sent.
  *
- * @param _limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
+ * @param _limiter only for its type: with a limiter, `data.rateLimit.name` is the union of the limiter's
+ * names.
  *
  * @example
  * import { initTRPC } from "@trpc/server";
@@ -147,7 +152,7 @@ export function formatRateLimitError<
   _limiter?: { readonly limits: TLimits },
 ): RateLimitErrorShape<TShape, keyof TLimits & string> {
   const known = toTRPCError(error.cause);
-  // The application may hide a `TRPCError` behind another one, unless it is a denial.
+  // The application may hide a `TRPCError` behind another error, unless the `TRPCError` is a denial.
   const isOurs = known !== error.cause || isRateLimitError(known);
   const made = isOurs && isTRPCError(known) ? known : error;
   const facts = isRateLimitError<keyof TLimits & string>(made) && made.data.rateLimit;
@@ -155,7 +160,7 @@ export function formatRateLimitError<
   const rateLimit = facts && withFewDenials(facts);
   return {
     ...shape,
-    // It names every limit that is sent.
+    // A message for the limits that are sent: the original message names all limits that denied the call.
     message:
       rateLimit && rateLimit !== facts ? remadeError(made.cause, rateLimit).message : made.message,
     code: TRPC_ERROR_CODES_BY_KEY[made.code],

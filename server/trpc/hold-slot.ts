@@ -1,6 +1,7 @@
 /**
- * Holds a slot while a procedure runs: to the end of its stream, if its answer is one, and to the end of
- * all streams and promises in its answer, which tRPC sends as they come.
+ * Holds a slot while a procedure runs. If the answer is a stream, the slot is held to the end of the
+ * stream. If the answer has streams and promises in it, which tRPC sends as they come, the slot is held
+ * to the end of all of them.
  */
 import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
@@ -9,7 +10,7 @@ import type { EnterGranted } from "../limiter/types/enter.js";
 type Result = Awaited<ReturnType<MiddlewareFunction<object, object, object, object, unknown>>>;
 
 interface Answer {
-  /** The signal of the request: it is aborted when the client goes away. */
+  /** The signal of the request, which is aborted when the client goes away. */
   signal: AbortSignal | undefined;
   isSubscription: boolean;
   /** How long a stream may go on once its client has gone, ms. */
@@ -18,10 +19,10 @@ interface Answer {
 
 type Slot = Pick<EnterGranted, "release" | "signal" | "isTakenOver">;
 
-/** What ends a stream whose slot a later call with the same `holder` has. */
+/** The error that ends a stream after a later call with the same `holder` has taken the slot over. */
 function takenOver(): TRPCError {
   const message = "A later call with the same holder goes on in place of this one";
-  // Not one of the codes on which tRPC's client reconnects: two pages would end each other for ever.
+  // tRPC's client must not reconnect on this code, or two pages would end each other's streams for ever.
   return new TRPCError({ code: "CONFLICT", message });
 }
 
@@ -35,7 +36,7 @@ export async function releasedAfter(
   { signal, isSubscription, patience }: Answer,
 ): Promise<Result> {
   if (result.ok && isObservable(result.data) && isSubscription && signal?.aborted === false) {
-    // It may never be observed.
+    // Release the slot at the end of the request, too: an observable may never be observed.
     signal.addEventListener("abort", () => void slot.release(), { once: true });
     return { ...result, data: observedWithSlot(result.data, slot) };
   }
@@ -49,9 +50,9 @@ export async function releasedAfter(
   return { ...result, data };
 }
 
-/** The parts of an answer that are still to come. The slot is released when none is left. */
+/** The parts of an answer that are still to come. The slot is released when no part is left. */
 class Parts {
-  /** The answer itself, until all of it was looked at. */
+  /** The number of parts left. The answer itself counts as a part, until it was searched for parts. */
   #left = 1;
 
   constructor(
@@ -64,7 +65,10 @@ class Parts {
     if (--this.#left === 0) await this.slot.release();
   }
 
-  /** The same value, with parts that say when they end. tRPC looks for them in plain objects, too. */
+  /**
+   * The same value, with each stream and promise replaced by a part that says when it ends. tRPC looks
+   * for streams and promises in plain objects, too.
+   */
   held(value: unknown): unknown {
     const part = this.#part(value);
     if (part !== undefined || !isPlainObject(value)) return part ?? value;
@@ -73,7 +77,7 @@ class Parts {
     return found.length === 0 ? value : { ...value, ...Object.fromEntries(found) };
   }
 
-  /** `undefined` for a value that is there. */
+  /** `undefined` for a value that is neither a stream nor a promise. */
   #part(value: unknown): unknown {
     if (isAsyncIterable(value)) {
       const { signal, patience } = this;
@@ -106,7 +110,8 @@ class Parts {
     const held = Promise.resolve(promise)
       .then((value) => this.held(value))
       .finally(end);
-    // Its reader hears of its failure. A plain answer as JSON has no reader.
+    // A reader of the promise receives its rejection. An answer in plain JSON has no such reader, and the
+    // rejection must not end the process.
     held.catch(() => {});
     return held;
   }
@@ -124,8 +129,9 @@ interface Observer {
 }
 
 /**
- * The same observable. It releases the slot when it completes, fails, or is no longer observed. The
- * signal does not tell all of that: over a WebSocket, it is not aborted when an observable completes.
+ * The same observable, which releases the slot when it completes, fails, or is no longer observed. The
+ * signal of the request is not enough: over a WebSocket, the signal is not aborted when an observable
+ * completes.
  */
 function observedWithSlot(observable: Observable, slot: Slot): Observable {
   const release = () => void slot.release();
@@ -158,8 +164,9 @@ function observedWithSlot(observable: Observable, slot: Slot): Observable {
 }
 
 /**
- * The same stream. It releases the slot when it ends, fails, or is no longer read. A stream that is
- * never read ends by itself: tRPC answers a plain HTTP request to it with 415, and leaves it open.
+ * The same stream, which releases the slot when it ends, fails, or is no longer read. A stream that is
+ * never read is closed after a while: tRPC answers a plain HTTP request for a stream with 415, and leaves
+ * the stream open.
  */
 function holdingSlot(
   stream: AsyncIterable<unknown>,
@@ -176,14 +183,16 @@ function holdingSlot(
     Math.min(patience, UNREAD_FOR),
   );
 
-  /** A later call has the slot. */
+  /** Called when the slot is lost. Ends the stream if a later call has taken the slot over. */
   function onLost(): void {
     if (!slot.isTakenOver()) return;
     rejectStep?.(takenOver());
     void close(undefined).catch(() => {});
   }
 
-  /** Does not wait for a generator that works when the slot is another call's. */
+  /**
+   * Rejects when a later call takes the slot over, and does not wait for the generator's present step.
+   */
   const stepUnlessLost = (step: Promise<IteratorResult<unknown>>) =>
     new Promise<IteratorResult<unknown>>((resolve, reject) => {
       rejectStep = reject;
@@ -198,7 +207,10 @@ function holdingSlot(
     await slot.release();
   }
 
-  /** The work may go on for a while: a generator only ends at its next `yield`. */
+  /**
+   * Closes the stream, and releases the slot after `patience` at the latest. The work may go on for a
+   * while: a generator only ends at its next `yield`.
+   */
   function onAbort(): void {
     timer = setTimeout(() => void end(), patience);
     void close(undefined).catch(() => {});
@@ -218,7 +230,7 @@ function holdingSlot(
   ): Promise<IteratorResult<unknown>> {
     try {
       const { done, value } = await step;
-      // Its parts are held before the stream ends.
+      // Hold the parts of the value before the stream ends, or the slot could be released too early.
       const result = { done: done === true, value: passed(value) };
       if (result.done) await end();
       return result;
@@ -251,7 +263,7 @@ function isAsyncIterable(data: unknown): data is AsyncIterable<unknown> {
   );
 }
 
-/** As tRPC recognises one. */
+/** Whether tRPC treats a value as a promise. */
 function isPromise(data: unknown): data is Promise<unknown> {
   const { then, catch: caught } = Object(data) as Partial<Promise<unknown>>;
   return typeof then === "function" && typeof caught === "function";

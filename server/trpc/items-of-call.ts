@@ -1,4 +1,4 @@
-/** What a procedure call is charged: an item for each of its limits, and the id of the call. */
+/** Finds what a procedure call is charged: an item for each of its limits, and the id of the call. */
 import { keyOption } from "../../core/key-option.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { ChargedItem } from "../hosts/charge-request.js";
@@ -13,16 +13,16 @@ type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
 /** A procedure call, as middleware receives it. */
 export type Call = Parameters<Middleware>[0];
 
-/** What a procedure is charged, and how. */
+/** The limits that a procedure is charged, and how. */
 export interface Charging {
   limiter: UntypedRateLimiter;
   resolver: KeyResolver<object, string> | undefined;
   planFor: PlanFor;
-  /** One name, or several that are charged together. */
+  /** One name, or several names that are charged together. */
   names: string | readonly string[];
-  /** Those of the names that clients may not know. */
+  /** The names that clients may not know. */
   hidden: readonly string[];
-  /** The one of the names that has slots. */
+  /** The name of the limit with slots, if there is such a limit. */
   slots: string | undefined;
   options: RateLimitedOptions<object, unknown, string>;
 }
@@ -40,7 +40,8 @@ export async function itemsOf(
         key === undefined
           ? await resolveKey(resolver, ctx, name, undefined)
           : keyOf(typeof key === "function" ? await key(described) : key, name);
-      // Of slots, it goes to their operations alone, which check its kind.
+      // For a limit of slots, this is a config of slots. It goes only to the operations of slots, which
+      // check its kind.
       const own = (await valueOf(config, described)) as RateLimitConfig | undefined;
       return {
         name,
@@ -54,7 +55,7 @@ export async function itemsOf(
   );
 }
 
-/** The plan of a call as an option; none for a limit without plans. */
+/** The plan of a call as an option; no option for a limit without plans. */
 async function planOption(
   { limiter, planFor, options: { plan: own } }: Charging,
   call: RateLimitedCall<object, unknown>,
@@ -70,7 +71,7 @@ async function planOption(
   return plan === undefined ? {} : { plan };
 }
 
-/** The id of a call. A hold has one of its own where the application gives none. */
+/** The id of a call. A hold gets a random id where the application gives none. */
 export async function onceOf(
   { names, options }: Pick<Charging, "names" | "options">,
   call: Call,
@@ -86,6 +87,6 @@ async function valueOf<TValue>(
   option: TValue | ((call: RateLimitedCall<object, unknown>) => TValue | Promise<TValue>),
   call: RateLimitedCall<object, unknown>,
 ): Promise<TValue> {
-  // No option has a function as its value.
+  // A function is never the value itself, but always returns the value.
   return typeof option === "function" ? (option as (_: typeof call) => TValue)(call) : option;
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves the key of a request's bucket. The server decides. A key that the client asks for only
- * reaches the application's resolver, which may use it or not.
+ * Resolves the key of a request's bucket. The server decides. A key that the client asks for reaches only
+ * the application's resolver, which may use or ignore the key.
  */
 import { TRPCError } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
@@ -14,13 +14,13 @@ export interface KeyResolverOptions<TContext, TName extends string> {
   /** The limit that the key is for. */
   name: TName;
   /**
-   * The key that the client asked for, in the router's procedures. Check it before you return it.
-   * If the resolver ignores it, the request is rejected.
+   * The key that the client asked for, in the router's procedures. Check it before you return it. If the
+   * resolver ignores the requested key, the request is rejected.
    */
   requested: string | undefined;
 }
 
-/** Answers with the key of a request's bucket. It may also throw a `TRPCError`. */
+/** Answers with the key of a request's bucket. The function may also throw a `TRPCError`. */
 export type KeyResolver<TContext, TName extends string> = (
   options: KeyResolverOptions<TContext, TName>,
 ) => KeyAnswer | Promise<KeyAnswer>;
@@ -39,8 +39,8 @@ export async function resolveKey<TContext, TName extends string>(
 ): Promise<string | undefined> {
   const answer = await resolver({ ctx, name, requested });
   const key = keyOf(answer, name, requested);
-  // The resolver may make another key of the requested one. It ignored the requested key if it
-  // gives the same answer without it.
+  // The resolver may make another key of the requested key. If the resolver gives the same answer without
+  // the requested key, it has ignored the requested key.
   if (requested !== undefined && key !== requested && answer === (await ownAnswer())) {
     throw keyRejected(name, requested);
   }
@@ -55,7 +55,7 @@ export async function resolveKey<TContext, TName extends string>(
   }
 }
 
-/** The key that an answer stands for, `undefined` for the shared bucket. Throws as `resolveKey`. */
+/** The key of an answer; `undefined` for the shared bucket. Throws the errors of `resolveKey`. */
 export function keyOf(
   answer: KeyAnswer | undefined,
   name: string,
@@ -64,13 +64,13 @@ export function keyOf(
   if (answer === SHARED_BUCKET) return undefined;
   if (answer === null) throw keyRejected(name, requested);
   if (answer === undefined) throw keyRejected(name, requested, missingKey(name));
-  // Validate it here: all watched limits are read together, and one invalid key would fail them
-  // all.
+  // Validate the key here: all watched limits are read together, and one invalid key would fail all
+  // reads.
   validateKey(answer as string);
   return answer as string;
 }
 
-/** For the developer, who finds it as the `cause` of the client's error. */
+/** An error for the developer, as the `cause` of the client's error. */
 function missingKey(name: string): RateLimitConfigError {
   const message =
     `the key function returned undefined for rate limit "${name}"; return the key, null to ` +

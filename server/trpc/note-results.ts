@@ -1,4 +1,4 @@
-/** Notes what the limits of a procedure call have left, for the header fields of the response. */
+/** Notes the tokens left of the limits of a procedure call, for the header fields of the response. */
 import { keyOption } from "../../core/key-option.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedItem } from "../hosts/charge-request.js";
@@ -12,11 +12,11 @@ interface Limits {
 }
 
 /**
- * Limits that clients may not know are left out. So are those whose tokens are not known: after a
+ * Notes the results of limits that clients may know. Results with unknown tokens are left out: after a
  * failure of the store, and for an id that was charged before.
  *
- * @param results of the first ones of the items, in their order.
- * @returns what was noted, for `forgetDecisions`.
+ * @param results the results of the first items, in their order.
+ * @returns the noted decisions, for `forgetDecisions`.
  */
 export function noteResults(
   { limiter, hidden }: Limits,

@@ -1,6 +1,6 @@
 /**
  * Resolves the plan of a limit for one caller, such as that of a paying user. The middleware and the
- * router share it, so that a page shows the limit by which its calls are charged.
+ * router share this resolver, so that a page shows the limit by which its calls are charged.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 import {
@@ -13,26 +13,27 @@ import type { LimitConfigs } from "../limiter/types/names.js";
 
 /** The argument of the `plan` function of `createRateLimitTRPC`. */
 export interface PlanForCallerOptions<TContext, TName extends string> {
-  /** The context of the request. For a stream, that of its start. */
+  /** The context of the request. For a stream, the context of its start. */
   ctx: TContext;
-  /** The limit that the plan is for: one that has plans. */
+  /** The limit that the plan is for. It always has plans. */
   name: TName;
   /**
-   * The key of the bucket, as the server resolved it; `undefined` for the bucket that all callers
-   * share. Use it where the plan belongs to the bucket rather than to the caller, such as a team's.
+   * The key of the bucket, as the server resolved it; `undefined` for the bucket that all callers share.
+   * Use the key where the plan belongs to the bucket rather than to the caller, such as the plan of a
+   * team.
    */
   key: string | undefined;
 }
 
-/** Answers with the plan of a caller. It may also throw a `TRPCError`. */
+/** Answers with the plan of a caller. The function may also throw a `TRPCError`. */
 export type PlanForCaller<TContext, TName extends string, TPlan extends string> = (
   options: PlanForCallerOptions<TContext, TName>,
 ) => TPlan | Promise<TPlan>;
 
 /**
  * @returns the plan; `undefined` for a limit without plans.
- * @throws RateLimitConfigError for an answer that is no plan of the limiter. Whatever the resolver
- * throws is rethrown.
+ * @throws RateLimitConfigError for an answer that is no plan of the limiter. An error of the resolver is
+ * rethrown.
  */
 export type PlanFor = (
   ctx: unknown,
@@ -41,10 +42,11 @@ export type PlanFor = (
 ) => Promise<string | undefined>;
 
 /**
- * @param resolver of `createRateLimitTRPC`. Without it, the limiter's own `plan` function is asked. It is
- * asked here rather than by each call, because a stream has to know when the plan has changed.
- * @throws RateLimitConfigError where nothing says the plan of limits with plans, and for a resolver
- * where no limit has plans.
+ * @param resolver the `plan` of `createRateLimitTRPC`. Without a resolver, the limiter's own `plan`
+ * function is asked. The function is asked here rather than by each call, because a stream has to know
+ * when the plan has changed.
+ * @throws RateLimitConfigError where neither a resolver nor the limiter says the plan of limits with
+ * plans, and for a resolver where no limit has plans.
  */
 export function createPlanFor<TContext, TName extends string, TPlan extends string>(
   resolver: PlanForCaller<TContext, TName, TPlan> | undefined,
@@ -62,7 +64,7 @@ export function createPlanFor<TContext, TName extends string, TPlan extends stri
     if (plans === undefined) return undefined;
     if (resolver === undefined) return own!(name, key);
     const answer = await resolver({ ctx: ctx as TContext, name: name as TName, key });
-    // Checked here: all watched limits are read together, and one wrong plan would fail them all.
+    // Check the plan here: all watched limits are read together, and one wrong plan would fail all reads.
     return checkedPlan(answer, plans, { name, by: "the plan function" });
   };
 }

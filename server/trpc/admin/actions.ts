@@ -1,4 +1,4 @@
-/** What operators change: the override of a key, or its bucket. */
+/** The changes that operators make: to the override of a key, or to its bucket. */
 import { capacityOf } from "../../../core/config.js";
 import { HOUR } from "../../../core/durations.js";
 import { keyOption } from "../../../core/key-option.js";
@@ -13,7 +13,7 @@ import type { DecisionRecorder } from "./recorder.js";
 import { withSince } from "./since.js";
 import { givenKeyOf, storedKeyOf } from "./stored-key-of.js";
 
-/** How long a ban is where the caller does not say it, ms. */
+/** The length of a ban for which the caller gives none, ms. */
 const DEFAULT_BAN = HOUR;
 
 export interface ActionInput {
@@ -26,9 +26,9 @@ export interface ActionInput {
 }
 
 /**
- * Does it, and tells those who listen to decisions.
+ * Carries out an action, and tells the listeners of decisions.
  *
- * @param by who does it.
+ * @param by the operator, as `admin.actor` names them.
  */
 export async function act(
   { operator, recorder }: { operator: Operator; recorder: DecisionRecorder },
@@ -52,7 +52,7 @@ export async function act(
 
 interface ToTell extends ActionInput {
   storedKey: string | undefined;
-  /** Without overrides. */
+  /** The plan without overrides. */
   ownPlan: string | undefined;
 }
 
@@ -64,7 +64,8 @@ async function tell(
 ): Promise<void> {
   const { decisions, clock } = operator;
   if (decisions.heard === undefined) return;
-  // It has been done, and whoever keeps a record has to know it, also if the store fails from now on.
+  // The action has been done. A listener that keeps a record has to know of the action, also if the store
+  // fails from now on.
   const unknown = { ok: true, value: 0, ts: clock(), storeFailed: true } as const;
   const { result, plan } = await answerToOne(operator, name, storedKey, ownPlan).catch(() => ({
     result: unknown,
@@ -103,7 +104,7 @@ async function change(
   await overrides.set(name, { ...rules[action], ...of, ...until });
 }
 
-/** @throws TRPCError `BAD_REQUEST` for what the limit cannot have. */
+/** @throws TRPCError `BAD_REQUEST` for an action or a plan that the limit cannot have. */
 function demandFitting(
   { configs, slotConfigs, hasOverrides, plans }: Operator,
   action: OperatorAction,
@@ -141,7 +142,10 @@ async function overrideOf(
   return overrides.get(name, keyOption(key));
 }
 
-/** Less than one token where the bucket holds less. An override that names a plan comes before the key's own. */
+/**
+ * The answer to a call for one token, or for the capacity where that is less. An override that names a
+ * plan comes before the key's own plan.
+ */
 async function answerToOne(
   { operations, resolve, slotConfigs }: Operator,
   name: string,

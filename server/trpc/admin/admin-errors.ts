@@ -1,4 +1,4 @@
-/** The errors of the admin router. Its callers may read what is wrong with their own input, and no more. */
+/** The errors of the admin router. Callers may read what is wrong with their own input, and no more. */
 import { TRPCError } from "@trpc/server";
 import { isTRPCError, toPublicError } from "../errors.js";
 
@@ -10,8 +10,8 @@ export function badRequest(message: string, cause?: unknown): TRPCError {
 }
 
 /**
- * Runs `work`. A value of the caller that cannot work is a `BAD_REQUEST`. All else is as in the router of
- * pages, and an error that is none of the package's has no details.
+ * Runs `work`. A value of the caller that cannot work is a `BAD_REQUEST`. Other errors of the package are
+ * thrown as in the router of pages. Any other error is thrown without details.
  */
 export async function throwingAdminErrors<TResult>(work: () => Promise<TResult>): Promise<TResult> {
   try {

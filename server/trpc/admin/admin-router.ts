@@ -1,6 +1,6 @@
 /**
- * The router for operators: who is limited, and what can be done about it. Every procedure asks
- * `admin.authorize` first. All limits are there, not only those that pages may know.
+ * The router for operators: shows which keys are limited, and changes limits of keys. Every procedure
+ * asks `admin.authorize` first. The router has all limits, not only the limits that pages may know.
  */
 import type { TRPCBuilder } from "@trpc/server";
 import { keyOption } from "../../../core/key-option.js";
@@ -37,7 +37,7 @@ const ACTIONS: readonly AdminAction[] = ["view", ...OPERATOR_ACTIONS];
 export interface AdminRouterOptions<TContext extends object, TName extends string> {
   limiter: Lists & Uses & { readonly limits: LimitConfigs };
   names: readonly TName[];
-  /** `undefined` where nobody may do anything. */
+  /** `undefined` refuses all calls. */
   admin: RateLimitAdminOptions<TContext, TName> | undefined;
 }
 
@@ -52,13 +52,13 @@ export function createAdminRouter<
   const operator = createOperator(limiter);
   const guard = createGuard(admin, names);
   const schemas = createAdminSchemas<TName>();
-  // Where nobody may look, nothing is recorded.
+  // Without `admin`, all calls are refused: record nothing.
   const recorder =
     admin === undefined
       ? new DecisionRecorder([], operator.clock)
       : recorderOf(operator.decisions, names, operator.clock);
 
-  /** A procedure that only those get to whom `authorize` allows the action. */
+  /** A procedure for callers to whom `authorize` allows the action. */
   const guarded = (action: AdminAction, ...takes: Takes) =>
     t.procedure.use(async (call) => {
       await guard.demand(action, takes, call);
@@ -84,7 +84,9 @@ export function createAdminRouter<
       });
   }
 
-  /** The limits of an input without a name: those with plans that the caller may give. */
+  /**
+   * The limits for an input without a name: the limits with plans of which the caller may give a plan.
+   */
   async function plannedFor(
     ctx: unknown,
     { key, all }: { key?: string | undefined; all?: boolean | undefined },
@@ -96,7 +98,7 @@ export function createAdminRouter<
     return found;
   }
 
-  /** Those of a list that `allows` says yes to, in its order. */
+  /** The items of a list that `allows` permits, in the order of the list. */
   async function allowed<TItem>(
     all: readonly TItem[],
     allows: (item: TItem) => Promise<boolean>,
@@ -172,10 +174,10 @@ export function createAdminRouter<
     /** Lets every call pass. */
     exempt: guarded("exempt", "name", "key").input(schemas.timed).mutation(toActing("exempt")),
 
-    /** Gives so many times what counts without it. */
+    /** Gives a key `times` as many tokens as it has without the override. */
     raise: guarded("raise", "name", "key").input(schemas.raise).mutation(toActing("raise")),
 
-    /** Has a limit of a key, or all of its limits with plans, be what a plan has. */
+    /** Puts a key on a plan, for one limit, or for all limits with plans. */
     plan: guarded("plan", "name", "key")
       .input(schemas.plan)
       .mutation(({ ctx, input: { name, ...input } }) =>

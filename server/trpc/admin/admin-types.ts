@@ -1,4 +1,4 @@
-/** What the admin router is given, and what it answers. Its answers are plain JSON. */
+/** The options and the answers of the admin router. The answers are plain JSON. */
 import type { ShownConfig } from "../../../core/config.js";
 import type {
   ConcurrencyConfig,
@@ -20,18 +20,19 @@ export interface AdminAuthorizeOptions<TContext, TName extends string> {
   /** What the caller wants to do. */
   action: AdminAction;
   /**
-   * The limit; `undefined` where the call is about no limit or about several ones, of which each is asked
-   * for afterwards, and where there is no such limit.
+   * The limit. `undefined` where the call is about no limit, and where there is no such limit. Also
+   * `undefined` where the call is about several limits: `authorize` is then called for each limit
+   * afterwards.
    */
   name: TName | undefined;
   /**
-   * The key, as the caller of the router has sent it: with `stored: true` that of the rows, which is
+   * The key, as the caller of the router has sent it. With `stored: true`, the key of the rows, which is
    * hashed where there is a `hashKey`. `undefined` where the call is about no key, and for all keys.
    */
   key: string | undefined;
   /**
-   * Whether the action is for all keys of the limit at once (`all: true`), and so for all users; of
-   * `reset`, for the shared bucket.
+   * Whether the action is for all keys of the limit at once (`all: true`), that is, for all users. For
+   * `reset`, whether it is for the shared bucket.
    */
   all: boolean;
 }
@@ -39,14 +40,14 @@ export interface AdminAuthorizeOptions<TContext, TName extends string> {
 /** Who may use the admin router. */
 export interface RateLimitAdminOptions<TContext, TName extends string> {
   /**
-   * Whether this caller may do it. It is asked for each call, before the input is checked, and has to
-   * return `true` itself: nothing else allows anything. A `TRPCError` that it throws is what the caller
-   * gets. Any other error of it is `INTERNAL_SERVER_ERROR` without details.
+   * Whether this caller may take the action. Called for each call, before the input is checked. Only
+   * `true` allows a call; any other value refuses the call. A `TRPCError` that the function throws goes
+   * to the caller. Any other error becomes `INTERNAL_SERVER_ERROR` without details.
    */
   authorize: (options: AdminAuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>;
   /**
    * Who the caller is, for the `by` of `onDecision`.
-   * @default nobody is named
+   * @default the caller is not named
    */
   actor?: ((options: { ctx: TContext }) => string | undefined) | undefined;
 }
@@ -55,30 +56,30 @@ export interface RateLimitAdminOptions<TContext, TName extends string> {
 export interface AdminLimit<TName extends string = string> {
   /** The limit. */
   name: TName;
-  /** Its kind, as it is written in `limits`. */
+  /** The kind of the limit, as in the `limits` of the limiter. */
   kind: LimitConfig["kind"];
   /**
-   * Its own config, without overrides; with plans, that of the largest. Slots are shown as the tokens of a
-   * window.
+   * The config of the limit, without overrides. For a limit with plans, the config of the largest plan.
+   * Slots are shown as the tokens of a window.
    */
   config: ShownConfig;
-  /** Its plans, in the order of the limiter; absent where it has none. */
+  /** The plans of the limit, in the order of the limiter; absent where it has none. */
   plans?: AdminPlan[];
-  /** Whether it counts its usage. */
+  /** Whether the limit counts its usage. */
   usage: boolean;
-  /** The length of a span of its usage, ms. */
+  /** The length of a span of usage, ms. */
   usageEvery?: number;
-  /** Whether calls may hold its tokens. */
+  /** Whether calls may hold tokens of the limit. */
   holds: boolean;
-  /** Whether it can be overridden: `ban`, `exempt`, `raise`, `plan` and `clear`. */
+  /** Whether the limit can be overridden: `ban`, `exempt`, `raise`, `plan` and `clear`. */
   overrides: boolean;
 }
 
-/** What a plan has of a limit. */
+/** The terms of a limit under a plan. */
 export interface AdminPlan {
   /** The name of the plan. */
   plan: string;
-  /** Its config; `"unlimited"` where every call passes, and `"none"` where every call is denied. */
+  /** The config; `"unlimited"` where every call passes, and `"none"` where every call is denied. */
   terms: RateLimitConfig | ConcurrencyConfig | "unlimited" | "none";
 }
 
@@ -86,27 +87,29 @@ export interface AdminPlan {
 export interface AdminLimits<TName extends string = string> {
   /** The limiter's clock, epoch ms. */
   now: number;
-  /** Whether keys are stored as hashes. Then no list shows the keys that people know. */
+  /** Whether keys are stored as hashes. If so, lists show hashes instead of keys. */
   hashed: boolean;
-  /** What this caller may do at all. A single call can still be refused by its name or key. */
+  /**
+   * The actions that this caller may take at all. A single call can still be refused for its name or key.
+   */
   actions: AdminAction[];
   /** The limits that this caller may view, in the order of the limiter. */
   limits: AdminLimit<TName>[];
 }
 
-/** The override of a key, or of all keys: that of `limiter.overrides`, as it arrives in JSON. */
+/** The override of a key, or of all keys: an item of `limiter.overrides`, as JSON. */
 export type AdminOverride<TName extends string = string> = OverrideRule & {
   /** The limit. */
   name: TName;
-  /** The key of its rows, hashed where there is a `hashKey`; absent for all keys of the limit. */
+  /** The key of the rows, hashed where there is a `hashKey`; absent for all keys of the limit. */
   key?: string | undefined;
-  /** When it ends, epoch ms; absent for never. */
+  /** When the override ends, epoch ms; absent for never. */
   until?: number | undefined;
-  /** When it was set, epoch ms. */
+  /** When the override was set, epoch ms. */
   setAt: number;
 };
 
-/** One key of a limit, and what its bucket holds. */
+/** One key of a limit, and the content of its bucket. */
 export interface AdminItem {
   /** The key of the rows, hashed where there is a `hashKey`; absent for the shared bucket. */
   key?: string | undefined;
@@ -115,22 +118,27 @@ export interface AdminItem {
   /** Epoch ms: the present instant, or the start of the present window. */
   ts: number;
   /**
-   * The plan that counts now: that of an override, or else what the limiter's own `plan` function says.
-   * Absent for a limit without plans, and where nothing says the plan: the largest is shown then.
+   * The plan that counts now: the plan of an override, or else the answer of the limiter's `plan`
+   * function. Absent for a limit without plans, and where neither says the plan: the config is then that
+   * of the largest plan.
    */
   plan?: string | undefined;
   /** The config that counts now, overrides included. */
   config: ShownConfig;
   /** The limiter's clock when the state was read, epoch ms. */
   now: number;
-  /** Whole ms until a call for one token would pass; 8e15 for never. Absent where it passes now. */
+  /**
+   * Whole ms until a call for one token would pass; 8e15 for never. Absent where such a call would pass
+   * now.
+   */
   retryAfter?: number | undefined;
   /**
-   * Since when calls are denied, epoch ms, where that is known: when a ban was set; when a token bucket of
-   * one row was last written; of a window, the oldest denial in it that this process still knows.
+   * Since when calls are denied, epoch ms, if known. For a ban, when it was set. For a token bucket of
+   * one row, when the row was last written. Otherwise, the oldest denial in the present window that this
+   * process still knows.
    */
   since?: number | undefined;
-  /** Tokens that calls hold, of a limit with holds. They are not in `value`. */
+  /** Tokens that calls hold, for a limit with holds. `value` does not contain held tokens. */
   held?: number | undefined;
   /** The override that is in force for the key. */
   override?: AdminOverride | undefined;
@@ -148,11 +156,14 @@ export interface AdminPage {
 
 /** A row as it is stored. */
 export interface AdminRow {
-  /** Which of the shards or slots it is, from 0. */
+  /** The index of the shard or slot, from 0. */
   shard: number;
-  /** What was used at `ts`, below 0 where it is owed. Of slots, a number that only the package reads. */
+  /**
+   * The tokens used at `ts`, below 0 where tokens are owed. For slots, a number that only the package
+   * reads.
+   */
   used: number;
-  /** When that was true, epoch ms. */
+  /** When `used` was true, epoch ms. */
   ts: number;
 }
 
@@ -162,27 +173,27 @@ export interface AdminHold {
   once: string;
   /** Tokens held. */
   count: number;
-  /** What becomes of them when the hold lapses. */
+  /** What becomes of the tokens when the hold lapses. */
   then: HoldThen;
-  /** When it lapses, epoch ms. */
+  /** When the hold lapses, epoch ms. */
   until: number;
 }
 
 /** The slots of one key. */
 export interface AdminSlots {
-  /** How many may be held at a time. */
+  /** How many slots may be held at a time. */
   slots: number;
-  /** When each slot that is held is free if its holder falls silent, epoch ms, ascending. */
+  /** For each held slot, when the slot is free if its holder stops renewing it, epoch ms, ascending. */
   holders: number[];
-  /** How many callers wait in line. */
+  /** The number of callers that wait in line. */
   waiting: number;
 }
 
-/** What was counted in one span. */
+/** The usage that was counted in one item. */
 export interface AdminUsageItem extends Usage {
-  /** Its start, epoch ms. */
+  /** The start of the item, epoch ms. */
   start: number;
-  /** Its end, epoch ms. */
+  /** The end of the item, epoch ms. */
   end: number;
 }
 
@@ -190,17 +201,19 @@ export interface AdminUsageItem extends Usage {
 export interface AdminKeyLimit<TName extends string = string> {
   /** The limit. */
   name: TName;
-  /** What the bucket holds. Without rows, what a new one would hold. */
+  /** The content of the bucket. Without rows, the content of a new bucket. */
   item: AdminItem;
-  /** The rows as they are stored; none for a key that has none. */
+  /** The rows as they are stored; empty for a key without rows. */
   rows: AdminRow[];
-  /** The open holds, of a limit with holds: at most 200, those that lapse first before the others. */
+  /**
+   * The open holds, for a limit with holds: the 200 that lapse first, in the order in which they lapse.
+   */
   holds?: AdminHold[] | undefined;
-  /** Of a limit of slots. */
+  /** The slots, for a limit of slots. */
   slots?: AdminSlots | undefined;
-  /** The override of exactly this key; without a key, that of all keys. */
+  /** The override of exactly this key; without a key, the override of all keys. */
   override?: AdminOverride | undefined;
-  /** What was counted in the last 24 hours, of a limit with usage. */
+  /** The usage of the last 24 hours, for a limit with usage. */
   usage?: AdminUsageItem[] | undefined;
 }
 
@@ -216,11 +229,12 @@ export interface AdminKey<TName extends string = string> {
 
 /** The answer of `usage`. */
 export interface AdminUsage {
-  /** In order, without gaps. */
+  /** The items in order, without gaps. */
   items: AdminUsageItem[];
   /**
-   * Where the numbers come from: from `limiter.usage`, of all processes, or from the decisions that this
-   * process has made since `since`, of which the givings-back are not known.
+   * The source of the numbers. `"usage"`: `limiter.usage`, for all processes. `"process"`: the decisions
+   * of this process since `since`; `givenBack` is then 0, because tokens that are given back are not
+   * known.
    */
   source: "usage" | "process";
   /** From when on the numbers are complete, epoch ms. */
@@ -229,15 +243,15 @@ export interface AdminUsage {
 
 /** A call that was denied. */
 export interface AdminDenial<TName extends string = string> {
-  /** When, epoch ms. */
+  /** When the call was denied, epoch ms. */
   at: number;
   /** The limit. */
   name: TName;
-  /** The key of its rows, hashed where there is a `hashKey`; absent for the shared bucket. */
+  /** The key of the rows, hashed where there is a `hashKey`; absent for the shared bucket. */
   key?: string | undefined;
-  /** The tokens that it wanted. */
+  /** The tokens that the call wanted. */
   count: number;
-  /** Whole ms that it was told to wait; 8e15 for never. */
+  /** Whole ms that the call was told to wait; 8e15 for never. */
   retryAfter: number;
 }
 
@@ -247,7 +261,7 @@ export interface AdminDenials<TName extends string = string> {
   now: number;
   /** From when on the list is complete, epoch ms. */
   since: number;
-  /** The newest first. */
+  /** The denials, the newest first. */
   items: AdminDenial<TName>[];
 }
 
@@ -255,9 +269,9 @@ export interface AdminDenials<TName extends string = string> {
 export interface AdminChange {
   /** The limiter's clock, epoch ms. */
   now: number;
-  /** The bucket after it; of an action on all keys, the shared one. */
+  /** The bucket after the action; for an action on all keys, the shared bucket. */
   item: AdminItem;
-  /** The override of exactly this key, or of all keys, that is in force after it. */
+  /** The override of exactly this key, or of all keys, that is in force after the action. */
   override?: AdminOverride | undefined;
 }
 

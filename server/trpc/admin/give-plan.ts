@@ -1,11 +1,12 @@
-/** Gives a key a plan: of one limit, or of all limits with plans that the caller may change. */
+/** Puts a key on a plan, for one limit, or for all limits with plans that the caller may change. */
 import { act, type ActionInput } from "./actions.js";
 import type { AdminPlanChange } from "./admin-types.js";
 
 /**
- * One limit after the other, each told to those who listen: if a later one fails, what was done is known.
+ * Changes one limit after the other, and tells the listeners of each change: if a later limit fails, the
+ * changes before are known.
  *
- * @param by who does it.
+ * @param by the operator, as `admin.actor` names them.
  */
 export async function givePlan<TName extends string>(
   parts: Parameters<typeof act>[0],

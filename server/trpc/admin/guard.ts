@@ -1,6 +1,6 @@
 /**
- * Asks the application whether a caller may use a procedure of the admin router. It is asked before the
- * input is checked: an error about the input could tell names of limits.
+ * Asks the application whether a caller may use a procedure of the admin router. The application is asked
+ * before the input is checked: an error about the input could tell names of limits.
  */
 import { TRPCError } from "@trpc/server";
 import { isTRPCError } from "../errors.js";
@@ -12,10 +12,10 @@ interface GuardedCall {
   getRawInput: () => Promise<unknown>;
 }
 
-/** Which of the two a procedure takes. */
+/** Which of these two fields the input of a procedure has. */
 export type Takes = readonly ("name" | "key")[];
 
-/** What a call is about, as far as it says so. */
+/** The limit and the key of a call, as far as the call names them. */
 interface About<TName extends string> {
   name?: TName | undefined;
   key?: string | undefined;
@@ -25,16 +25,17 @@ interface About<TName extends string> {
 
 export interface Guard<TName extends string> {
   /**
-   * Rejects with `FORBIDDEN`, unless the caller may do it.
+   * Rejects with `FORBIDDEN`, unless the caller may take the action.
    *
-   * @param takes what the input of the procedure has. Another field says nothing of what the call does.
+   * @param takes the fields that the procedure uses. Other fields of the input are not passed to
+   * `authorize`.
    */
   demand(action: AdminAction, takes: Takes, call: GuardedCall): Promise<void>;
-  /** Whether the caller may do it. */
+  /** Whether the caller may take the action. */
   allows(ctx: unknown, action: AdminAction, about?: About<TName>): Promise<boolean>;
 }
 
-/** @param options `undefined` where nobody may do anything. */
+/** @param options `undefined` refuses all calls. */
 export function createGuard<TContext extends object, TName extends string>(
   options: RateLimitAdminOptions<TContext, TName> | undefined,
   names: readonly TName[],
@@ -44,7 +45,7 @@ export function createGuard<TContext extends object, TName extends string>(
     const asked = { ctx: ctx as TContext, action, name, key, all };
     try {
       const answer: unknown = await options.authorize(asked);
-      // Plain JavaScript may answer with an object, such as that of an error.
+      // Plain JavaScript may answer with an object, such as an error, which is truthy.
       return answer === true;
     } catch (error) {
       if (isTRPCError(error)) throw error;
@@ -55,14 +56,15 @@ export function createGuard<TContext extends object, TName extends string>(
   return {
     allows,
     async demand(action, takes, { ctx, getRawInput }) {
-      // An input that cannot be read is an error of its own, for those who may know of it.
+      // Ignore an input that cannot be read: tRPC reports the error afterwards, to a caller who is
+      // allowed.
       const input: unknown =
         options === undefined ? undefined : await getRawInput().catch(() => {});
       const { name, key, all = false } = Object(input) as Record<string, unknown>;
       const isAllowed = await allows(ctx, action, {
         name: takes.includes("name") ? names.find((each) => each === name) : undefined,
         key: takes.includes("key") && typeof key === "string" ? key : undefined,
-        // What is no boolean is refused afterwards.
+        // A value that is no boolean counts as `true` here. The check of the input refuses it afterwards.
         all: takes.includes("key") && all !== false,
       });
       if (isAllowed) return;
@@ -71,7 +73,7 @@ export function createGuard<TContext extends object, TName extends string>(
   };
 }
 
-/** The error of a caller who may not. */
+/** The error for a caller who may not take the action. */
 export function refusal(action: AdminAction): TRPCError {
   return new TRPCError({ code: "FORBIDDEN", message: `This caller may not use "${action}"` });
 }

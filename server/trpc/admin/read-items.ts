@@ -1,4 +1,4 @@
-/** Reads what the buckets of keys hold, as the admin router shows it. */
+/** Reads the content of the buckets of keys, as the admin router shows it. */
 import { keyOption } from "../../../core/key-option.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ttlOf, waitForSlot } from "../../../core/rows/slot.js";
@@ -15,13 +15,13 @@ export interface Lists {
   list(name: string, options?: ListOptions): Promise<LimitPage>;
 }
 
-/** Keys of slots that are read at a time, and how often for one page. */
+/** For slots: how many keys are read at a time, and how often for one page. */
 const KEYS_AT_ONCE = 200;
 const TURNS = 20;
 
 /**
- * @param key the stored one; `undefined` for the shared bucket.
- * @param plan that of the key, without overrides; `undefined` where it is not known.
+ * @param key the stored key; `undefined` for the shared bucket.
+ * @param plan the plan of the key, without overrides; `undefined` where the plan is not known.
  */
 export async function readItem(
   operator: Operator,
@@ -53,7 +53,10 @@ export function slotsOf(
   return plans.entry(name, plan) as ConcurrencyConfig;
 }
 
-/** One page of keys. With `denied`, those whose next call for one token, or for a slot, is denied. */
+/**
+ * One page of keys. With `denied`, only keys whose next call for one token, or for a slot, would be
+ * denied.
+ */
 export async function listItems(
   operator: Operator,
   limiter: Lists,
@@ -69,7 +72,7 @@ export async function listItems(
   return { items: await slotItems(operator, name, items), next };
 }
 
-/** The keys that have no free slot. A page looks at some thousand keys at most. */
+/** The keys that have no free slot. A page looks at 4,000 keys at most. */
 async function listFull(
   operator: Operator,
   limiter: Lists,
@@ -91,13 +94,13 @@ async function listFull(
   return { items, next };
 }
 
-/** With how long a call for one token would have to wait, where it would. */
+/** Adds how long a call for one token would have to wait, if it would have to wait. */
 function withWait(operator: Operator, name: string, item: LimitItem): AdminItem {
   const retryAfter = waitForOne(answerOf(operator, name, item), item);
   return { ...item, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
-/** What every call is answered with, by an override or by the plan; `undefined` where the rows decide. */
+/** The answer of an override or a plan to every call; `undefined` where the rows decide. */
 function answerOf(
   { plans }: Operator,
   name: string,
@@ -107,13 +110,13 @@ function answerOf(
   if (blocked) return { kind: "blocked", until };
   if (unlimited) return { kind: "unlimited", until };
   const entry = plan === undefined ? undefined : plans.entry(name, plan);
-  // What a plan answers by itself has no end.
+  // The answer of a plan has no end, unless an override has given the plan.
   const end = given === undefined ? undefined : until;
   if (entry === "none") return { kind: "blocked", until: end };
   return entry === "unlimited" ? { kind: "unlimited", until: end } : undefined;
 }
 
-/** A list knows no plan of slots, so the keys are read again by theirs, where they are known. */
+/** A list does not know the plans of slots. Keys whose plans are known are read again by their plans. */
 function slotItems(
   operator: Operator,
   name: string,

@@ -1,16 +1,16 @@
 /**
- * What this process has decided lately, for operators: the newest denials, and how much was granted and
- * denied in each minute of a day. It is bounded whatever the number of keys and calls: by the number of
- * limits that the limiter names.
+ * The latest decisions of this process, for operators: the newest denials, and how much was granted and
+ * denied in each minute of a day. The number of limits that the limiter names bounds the memory; the
+ * number of keys and calls does not matter.
  */
 import { MINUTE } from "../../../core/durations.js";
 import type { Usage } from "../../../core/usage.js";
 import type { DecisionEvent } from "../../limiter/types/limiter-options.js";
 import { usageOfEvent } from "../../limiter/usage/usage-of-event.js";
 
-/** Denials of each limit that are kept: as many as one answer can have. */
+/** The denials that are kept of each limit: as many as one answer can have. */
 export const KEPT_DENIALS = 200;
-/** Minutes that are kept: a day of them. */
+/** The minutes that are kept: one day. */
 export const KEPT_MINUTES = 1440;
 
 /** A denial, with the key as the caller gave it. */
@@ -20,16 +20,16 @@ export interface Denial {
   readonly key: string | undefined;
   readonly count: number;
   readonly retryAfter: number;
-  /** In the order of the calls: those of one ms have an order, too. */
+  /** Counts the denials of all limits, so that denials within one ms have an order, too. */
   readonly number: number;
 }
 
-/** What is kept of one limit. */
+/** The decisions that are kept of one limit. */
 class KeptDecisions {
-  /** The place of the next denial, which is that of the oldest one once the ring is full. */
+  /** The place of the next denial. In a full ring, the oldest denial has this place. */
   #next = 0;
   readonly #ring: Denial[] = [];
-  /** By the start of the minute, the oldest first. */
+  /** The usage by the start of its minute, the oldest first. */
   readonly #minutes = new Map<number, Usage>();
 
   denied(denial: Denial): void {
@@ -54,7 +54,7 @@ class KeptDecisions {
     return this.#ring;
   }
 
-  /** The oldest denial that is kept, if older ones were dropped. */
+  /** The oldest denial that is kept, if older denials may have been dropped. */
   get oldest(): Denial | undefined {
     return this.#ring.length < KEPT_DENIALS ? undefined : this.#ring[this.#next];
   }
@@ -65,7 +65,7 @@ class KeptDecisions {
 }
 
 export class DecisionRecorder {
-  /** When it began to listen, epoch ms. */
+  /** When the recorder began to listen, epoch ms. */
   readonly since: number;
   readonly #byName: ReadonlyMap<string, KeptDecisions>;
   #number = 0;
@@ -79,7 +79,7 @@ export class DecisionRecorder {
   }
 
   record({ action, name, key, count, result }: DecisionEvent): void {
-    // Calls with a config can have any names, and any number of them.
+    // Calls with a config can have any number of names: these names are not kept.
     const kept = this.#byName.get(name);
     const usage = usageOfEvent(action, count, result);
     if (kept === undefined || usage === undefined) return;
@@ -99,7 +99,10 @@ export class DecisionRecorder {
     return { since, items: all.slice(0, count) };
   }
 
-  /** What was counted in a minute, by its start. Givings-back are told to nobody, and so they are 0. */
+  /**
+   * The usage of a minute, by the start of the minute. `givenBack` is 0, because listeners are not told
+   * of tokens that are given back.
+   */
   minute(name: string, start: number): Usage | undefined {
     return this.#byName.get(name)?.minute(start);
   }
@@ -114,7 +117,8 @@ export class DecisionRecorder {
 const recorders = new WeakMap<object, DecisionRecorder>();
 
 /**
- * The recorder of a limiter: one, however many routers there are. It listens from the first call on.
+ * The recorder of a limiter, which all its routers share. The recorder listens from the first call of
+ * this function on.
  *
  * @param decisions the same object for all routers of a limiter.
  */

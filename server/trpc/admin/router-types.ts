@@ -1,4 +1,4 @@
-/** The type of the admin router, written down for the same reason as that of `router`. */
+/** The type of the admin router, written down for the same reason as the type of `router`. */
 import type { TRPCMutationProcedure, TRPCQueryProcedure } from "@trpc/server";
 import type { BuiltRouter, DefaultErrorShape, Definition } from "../trpc-types.js";
 import type {
@@ -62,7 +62,7 @@ export interface AdminListInput<TName extends string = string> {
 export interface AdminKeyInput {
   /** The key. @default left out: the shared bucket */
   key?: string | undefined;
-  /** Whether it is one that a list gave, which is hashed already. @default false */
+  /** Whether the key comes from a list, and is hashed already. @default false */
   stored?: boolean | undefined;
 }
 
@@ -80,19 +80,19 @@ export interface AdminUsageInput<TName extends string = string> {
 
 /** The input of `denials`. */
 export interface AdminDenialsInput<TName extends string = string> {
-  /** The limit. @default those of all limits */
+  /** The limit. @default all limits */
   name?: TName | undefined;
-  /** Whole, 1 to 200. @default 100 */
+  /** The number of denials: whole, 1 to 200. @default 100 */
   count?: number | undefined;
 }
 
-/** Whose limit an action changes: that of a `key`, or with `all: true` that of all keys. */
+/** The limit that an action changes: of one `key`, or, with `all: true`, of all keys. */
 export interface AdminTarget<TName extends string = string> {
   /** The limit. */
   name: TName;
-  /** The key. Has to be left out with `all`, and to be there without. */
+  /** The key. Required without `all`, and not allowed with `all`. */
   key?: string | undefined;
-  /** Whether the key is one that a list gave, which is hashed already. @default false */
+  /** Whether the key comes from a list, and is hashed already. @default false */
   stored?: boolean | undefined;
   /** All keys of the limit; for `reset`, the shared bucket alone. @default false */
   all?: boolean | undefined;
@@ -100,13 +100,13 @@ export interface AdminTarget<TName extends string = string> {
 
 /** The input of `ban` and `exempt`. */
 export interface AdminTimedInput<TName extends string = string> extends AdminTarget<TName> {
-  /** How long, ms: whole, 1 to 10 years. @default an hour for `ban`; the others have no end */
+  /** How long, ms: whole, 1 to 10 years. @default an hour for `ban`; no end for the other actions */
   for?: number | undefined;
 }
 
 /** The input of `raise`. */
 export interface AdminRaiseInput<TName extends string = string> extends AdminTimedInput<TName> {
-  /** So many times what counts without it: above 0, at most a million. */
+  /** The factor by which the limit is raised: above 0, at most a million. */
   times: number;
 }
 

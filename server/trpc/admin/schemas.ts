@@ -8,19 +8,25 @@ import { keySchema } from "../schemas.js";
 
 /** The longest ban, ms. */
 const LONGEST = 3650 * DAY;
-/** More is a mistake: a limit that is never reached is an exemption. */
+/**
+ * The largest factor of a raise. A larger factor is a mistake: a limit that is never reached is an
+ * exemption.
+ */
 const MOST_TIMES = 1e6;
 /** Items of one answer. */
 const MOST_ITEMS = 200;
 export const DEFAULT_ITEMS = 100;
-/** Of a cursor: a key of the most characters, each of them escaped. */
+/** The longest cursor, in characters: the longest key, with each character escaped. */
 const LONGEST_CURSOR = 2000;
 
 const count = z.int().min(1).max(MOST_ITEMS).optional();
 const instant = z.int().min(0);
 const stored = z.boolean().optional();
 
-/** A key that is missing by mistake must not stand for all keys. */
+/**
+ * Whether the target is one key, or explicitly all keys. A key that is missing by mistake must not mean
+ * all keys.
+ */
 function isOne({ key, all = false }: { key?: string | undefined; all?: boolean | undefined }) {
   return (key === undefined) === all;
 }
@@ -28,7 +34,7 @@ function isOne({ key, all = false }: { key?: string | undefined; all?: boolean |
 const TARGET = { error: "give a key, or all: true in place of it for all keys" };
 
 export function createAdminSchemas<TName extends string>() {
-  // It is looked up afterwards.
+  // The router looks the name up afterwards.
   const name = z.string().max(191) as unknown as z.ZodType<TName, TName>;
   const target = z.strictObject({
     name,

@@ -1,4 +1,4 @@
-/** One key under all limits: what its buckets hold, its rows, holds, slots, overrides and usage. */
+/** Shows one key under all limits: its buckets, rows, holds, slots, overrides and usage. */
 import { DAY } from "../../../core/durations.js";
 import { keyOption } from "../../../core/key-option.js";
 import { waits } from "../../../core/rows/seat.js";
@@ -15,7 +15,7 @@ import type { DecisionRecorder } from "./recorder.js";
 import type { Uses } from "./show-usage.js";
 import { withSince } from "./since.js";
 
-/** Holds that are shown of one limit. */
+/** The most holds that are shown of one limit. */
 const MOST_HOLDS = 200;
 
 export interface KeyParts {
@@ -25,10 +25,10 @@ export interface KeyParts {
 }
 
 /**
- * The reads of all limits go out at the same time, so a store sends them together.
+ * The reads of all limits start at the same time, so a store sends them together.
  *
- * @param key the stored one; `undefined` for the shared bucket.
- * @param given the same key as the application has it, where that is known.
+ * @param key the stored key; `undefined` for the shared bucket.
+ * @param given the same key as the application knows it, if known.
  */
 export async function showKey<TName extends string>(
   parts: KeyParts,
@@ -37,7 +37,7 @@ export async function showKey<TName extends string>(
   given: string | undefined,
 ): Promise<AdminKeyLimit<TName>[]> {
   const { operator, limiter } = parts;
-  // What this process has counted is then there, too.
+  // Write the usage that this process has counted, so that it is shown, too.
   await limiter.flushUsage();
   const overrides = operator.hasOverrides ? await operator.overrides.list() : [];
   const shown = names.map(async (name) => {
@@ -97,7 +97,8 @@ async function showSlots(
   key: string | undefined,
   item: AdminItem,
 ): Promise<Shown> {
-  // By the largest plan: those who entered by a larger one are in their slots still.
+  // Read the slots of the largest plan: calls that entered under a larger plan may still hold their
+  // slots.
   const limit = resolveSlots(name, key, key, operator.slotConfigs.get(name)!);
   const [rows, seats, whole] = await Promise.all([
     storedRows(operator.context, limit.rows),

@@ -1,4 +1,4 @@
-/** What a limit is, as it is written: its kind, its config, its plans, and what can be done with it. */
+/** Shows a limit as it is written: its kind, its config, its plans, and what operators can do with it. */
 import { usageTerms } from "../../../core/rows/usage.js";
 import type { LimitConfigs } from "../../limiter/types/names.js";
 import type { Operator } from "../../limiter/parts/operator.js";
@@ -24,7 +24,7 @@ export function shownLimit<TName extends string>(
   };
 }
 
-/** In the order of the limiter. */
+/** The plans of a limit, in the order of the limiter. */
 function plansOf({ plans }: Operator, name: string): AdminPlan[] {
   return Object.entries(plans.shown()).flatMap(([plan, { [name]: terms }]) =>
     terms === undefined ? [] : [{ plan, terms: terms as AdminPlan["terms"] }],

@@ -1,4 +1,7 @@
-/** How much of a limit was used over time: from the rows of usage, or from what this process has seen. */
+/**
+ * Shows how much of a limit was used over time: from the rows of usage, or from the decisions of this
+ * process.
+ */
 import { MINUTE } from "../../../core/durations.js";
 import { spanAt, usageTerms } from "../../../core/rows/usage.js";
 import type { Operator } from "../../limiter/parts/operator.js";
@@ -7,7 +10,7 @@ import type { UsageOptions, UsageReport } from "../../limiter/types/usage.js";
 import type { AdminUsage, AdminUsageItem } from "./admin-types.js";
 import type { DecisionRecorder } from "./recorder.js";
 
-/** The part of a limiter that knows what was used. */
+/** The part of a limiter that reads usage. */
 export interface Uses {
   usage(name: string, options: UsageOptions): Promise<UsageReport>;
   flushUsage(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Since when keys are limited, as far as that is known. */
+/** Finds out since when keys are limited, as far as that is known. */
 import type { Operator } from "../../limiter/parts/operator.js";
 import { writtenAt } from "../../limiter/context/stored-rows.js";
 import type { AdminItem } from "./admin-types.js";
@@ -7,9 +7,9 @@ import type { DecisionRecorder } from "./recorder.js";
 /**
  * Adds `since` to the items that are denied:
  *
- * - a ban, since it was set;
- * - a token bucket of one row, since that was last written: it has only refilled from then on;
- * - any other bucket, since the oldest denial in its window that this process still knows.
+ * - a ban: when the ban was set;
+ * - a token bucket of one row: when the row was last written, because the bucket has only refilled since;
+ * - any other bucket: the oldest denial in its window that this process still knows.
  */
 export async function withSince(
   operator: Pick<Operator, "context" | "toStoredKey">,

@@ -3,7 +3,7 @@ import type { Operator } from "../../limiter/parts/operator.js";
 
 /**
  * @returns the stored key; `undefined` for the shared bucket.
- * @throws RateLimitConfigError where `hashKey` does not give one.
+ * @throws RateLimitConfigError where `hashKey` does not return a valid key.
  */
 export function storedKeyOf(
   { toStoredKey }: Pick<Operator, "toStoredKey">,
@@ -12,7 +12,7 @@ export function storedKeyOf(
   return stored ? key : toStoredKey(key);
 }
 
-/** The key as the application has it; `undefined` where the caller sends that of the rows. */
+/** The key as the application knows it; `undefined` where the caller sends the key of the rows. */
 export function givenKeyOf({
   key,
   stored = false,
