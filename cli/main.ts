@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   if (values.version) return (print(version), 0);
   if (values.help || command === undefined) return (print(HELP), values.help ? 0 : 1);
   if (rest.length > 0) {
-    // Without their text: part of a --header without quotes can be a secret.
+    // The message leaves the arguments out: a part of a --header without quotes can be a secret.
     throw new CliError(
       `there are ${rest.length + 1} arguments in the place of one; put the values of options into quotes`,
     );
@@ -84,7 +84,7 @@ async function readPackage(): Promise<PackageJson> {
   return JSON.parse(text) as PackageJson;
 }
 
-/** What `parseArgs` throws says what is wrong. */
+/** Whether the message alone tells the user what is wrong, as for errors of `parseArgs`. */
 function isExpected(error: unknown): error is Error {
   const code = (error as { code?: unknown }).code;
   return (
@@ -92,7 +92,8 @@ function isExpected(error: unknown): error is Error {
   );
 }
 
-// A reader such as `head` closes the pipe when it has enough. What init has begun to write goes on.
+// A reader such as `head` closes the pipe when it has enough. `init` must not stop in the middle of its
+// writes.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

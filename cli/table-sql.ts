@@ -18,9 +18,9 @@ const SQL: Record<DialectName, readonly [limits: string, overrides: string]> = {
 };
 
 interface TableSqlOptions {
-  /** On PostgreSQL. @default "RateLimit" */
+  /** The table, on PostgreSQL. @default "RateLimit" */
   table?: TableName;
-  /** On PostgreSQL, the roles of visitors, who get no right. @default none */
+  /** On PostgreSQL, the roles of visitors, which get no right. @default none */
   closedTo?: readonly string[];
 }
 
@@ -48,24 +48,25 @@ const NAME = /"RateLimit(Override)?(_pkey)?"/g;
 function withNames(text: string, limits: TableName): string {
   return text.replace(NAME, (_, isOfOverrides?: string, key?: string) => {
     const table = isOfOverrides ? beside(limits) : limits;
-    // A key has the schema of its table.
+    // The name of a key has no schema: a key is in the schema of its table.
     return key ? quoted(table.name + key) : quotedTable(table);
   });
 }
 
-/** Where the package has it, in an application that has installed the package. */
+/** The path of a migration of the limits, in an application that has installed the package. */
 export function packagedSql(dialect: DialectName, migration = "20261121000000_rate_limit"): string {
   const { migrations } = DIALECTS[dialect].catalog;
   return `node_modules/trpc-rate-limit/${migrations}/${migration}/migration.sql`;
 }
 
-/** The same of the table of overrides. */
+/** The same path for the table of overrides. */
 export function packagedOverridesSql(dialect: DialectName): string {
   return packagedSql(dialect, "20261123000000_rate_limit_override");
 }
 
 /**
- * A line for a shell that runs the SQL of a file. Capitals stand for what only the author knows.
+ * A line for a shell that runs the SQL of a file. Words in capitals stand for values that only the
+ * application's author knows.
  *
  * @param envFile has `DATABASE_URL`, which the shell lacks.
  */

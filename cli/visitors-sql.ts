@@ -1,11 +1,11 @@
 /**
- * SQL that closes tables to the visitors of an application. Supabase gives all rights on each new table
- * of the schema `public` to two roles, as which any visitor may call its REST API.
+ * SQL that closes tables to the visitors of an application. Supabase gives two roles all rights on each
+ * new table of the schema `public`. Any visitor may call Supabase's REST API as one of these roles.
  */
 export const SUPABASE_ROLES: readonly string[] = ["anon", "authenticated"];
 
 /**
- * Takes all rights from the roles that there are, so that it also runs on a server without them.
+ * Takes all rights from those roles that exist, so that the SQL also runs on a server without the roles.
  *
  * @param tables as they stand in SQL, in quotes.
  * @param roles names that need no quotes.
@@ -26,7 +26,7 @@ export function revokeSql(tables: readonly string[], roles: readonly string[]): 
   ].join("\n");
 }
 
-/** Hides all rows from the roles for which there is no policy. There is none. */
+/** Hides all rows from roles without a policy. The SQL makes no policy. */
 function rowSecuritySql(tables: readonly string[]): string {
   return [
     "-- Without a policy, only the owner of a table and roles with BYPASSRLS see its rows. Connect the",
@@ -35,7 +35,7 @@ function rowSecuritySql(tables: readonly string[]): string {
   ].join("\n");
 }
 
-/** Both of them: the rights can be granted anew, and the rows stay hidden then. */
+/** Takes the rights, and hides the rows: the rows stay hidden if the rights are granted anew. */
 export function closeTablesSql(tables: readonly string[], roles: readonly string[]): string {
   return `${revokeSql(tables, roles)}\n\n${rowSecuritySql(tables)}`;
 }

@@ -1,7 +1,8 @@
 /**
- * Bundles the command with all that it imports, so that applications which install the package
- * install no package for it. The licences of what is bundled are written beside it. Each command is a
- * file that is loaded when it is called, and small, because most of it is a parser.
+ * Bundles the command with all its imports, so that applications install no further packages for the
+ * command. The licences of the bundled packages are written beside the bundle. Each subcommand is a file
+ * of its own, which is loaded when the subcommand is called. The files are minified, because most of the
+ * code is a parser.
  */
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";

@@ -1,19 +1,20 @@
 /**
- * Whether people whom the application has not let in can use the tables. Supabase gives all rights on
- * each new table of the schema `public` to `anon` and `authenticated`, as whom any visitor may call its
- * REST API. A visitor could then read keys, delete the row of a denied log-in, or insert an override.
+ * Checks whether visitors can use the tables without the application. Supabase gives the roles `anon` and
+ * `authenticated` all rights on each new table of the schema `public`, and any visitor may call
+ * Supabase's REST API as one of these roles. A visitor could then read keys, delete the row of a denied
+ * log-in, or insert an override.
  */
 import type { DialectName, SqlConnection, SqlRow } from "../../server/store/sql/driver.js";
 import { quotedTable, type TableName } from "../../server/store/sql/sql.js";
 import { SUPABASE_ROLES } from "../visitors-sql.js";
 import { failure, type Finding, ok } from "./finding.js";
 
-/** The roles of visitors: those of Supabase, of Neon's REST API, and of the examples of PostgREST. */
+/** The roles of visitors: of Supabase, of Neon's REST API, and of the examples of PostgREST. */
 const VISITORS = [...SUPABASE_ROLES, "anonymous", "web_anon"];
 
 /**
- * The rights of visitors, and of `PUBLIC`, which is every role. `goesOn` says whether the connected role
- * would see the rows under row-level security.
+ * Reads the rights of visitors, and of `PUBLIC`, which stands for every role. `goesOn` says whether the
+ * connected role would still see the rows under row-level security.
  */
 const RIGHTS = `
   SELECT r."role", k.relrowsecurity AS "isSecured",
@@ -31,11 +32,12 @@ const RIGHTS = `
   ORDER BY r."role"`;
 
 /**
- * Row-level security takes the rights on rows away from a role for which no policy permits anything: one
- * for all roles, for the role, or for a role that it is a member of. Many write a policy that is `false`.
+ * SQL for whether a role has a right on the rows. Under row-level security, a role without a policy that
+ * permits something has no right on rows. A policy counts if it is for all roles, for this role, or for a
+ * role of which this role is a member. A policy that is `false` permits nothing, and is common.
  */
 function mayDo(right: string, command: string, condition = "p.polqual"): string {
-  // A right can be on some columns only. There is none to delete those.
+  // A right can be on some columns only. DELETE is always a right on the whole table.
   const has = right === "DELETE" ? "has_table_privilege" : "has_any_column_privilege";
   return `(${has}(r."role", k.oid, '${right}') AND (
     NOT k.relrowsecurity OR r."bypasses" OR EXISTS (
@@ -45,7 +47,9 @@ function mayDo(right: string, command: string, condition = "p.polqual"): string 
           r."oid" <> 0 AND pg_has_role(r."oid", m, 'USAGE'))))))`;
 }
 
-/** @param visitors the names of their roles. @default those of Supabase, Neon and PostgREST */
+/**
+ * @param visitors the names of the visitors' roles. @default the roles of Supabase, Neon and PostgREST
+ */
 export async function checkGrants(
   dialect: DialectName,
   connection: SqlConnection,
@@ -73,7 +77,7 @@ export async function checkGrants(
   return [ok("grants", "no role of visitors can read or write the tables")];
 }
 
-/** Row-level security only where it leaves the rows to the application. */
+/** Advises row-level security only where the application would still see its rows. */
 function adviceFor(table: string, roles: readonly string[], { isSecured, goesOn }: SqlRow): string {
   const secure = goesOn === true && isSecured !== true;
   const sql =

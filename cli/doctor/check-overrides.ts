@@ -1,4 +1,4 @@
-/** Whether the table of overrides is there, where the application uses them. */
+/** Checks whether the table of overrides exists, if the application uses overrides. */
 import { DIALECTS } from "../../server/store/sql/dialects.js";
 import { OVERRIDES } from "../../server/store/sql/table/catalog.js";
 import { checkTable } from "../../server/store/sql/table/check-table.js";
@@ -40,7 +40,7 @@ export async function checkOverrides(
   }
 }
 
-/** Where the overrides of these limits are, as the schema says it. */
+/** The table of overrides of these limits, as in the schema. */
 export async function overridesOf(schema: string, limits: TableName): Promise<TableName> {
   const named = await findNamed(schema);
   const beside = overridesBeside(limits);
@@ -53,7 +53,7 @@ async function findNamed(schema: string): Promise<string | undefined> {
 
 const LIMITER = /\bcreateRateLimiter\s*[(<]/;
 
-/** In a file that makes a limiter, so that `overrides: true` is its option. */
+/** Whether a file makes a limiter and has `overrides: true`, which is then an option of the limiter. */
 export async function usesOverrides(root: string): Promise<boolean> {
   for (const text of (await readSources(root)).values()) {
     if (LIMITER.test(text) && /\boverrides\s*:\s*true\b/.test(text)) return true;

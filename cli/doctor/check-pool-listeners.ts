@@ -1,13 +1,13 @@
 /**
- * Finds pools of `pg` in the sources to whose errors nothing listens: neither the application, nor a
- * store of the limiter that has the pool.
+ * Finds pools of `pg` in the sources without a listener to their errors: neither the application listens,
+ * nor a store of the limiter that has the pool.
  */
 import { type Finding, ok, warning } from "./finding.js";
 import { readSources, type Sources } from "./sources.js";
 
 const CHECK = "pool-errors";
 const PACKAGE = /["'](pg|@neondatabase\/serverless)["']/;
-/** The name that the pool gets, if it stands in the same line. */
+/** Matches a new pool, and the name of the variable, if the name stands in the same line. */
 const OPENS = /(?:\b(\w+)\s*(?::[^\n;=]*)?(?:\?\?)?=[^\n;]*?)?\bnew\s+(?:\w+\.)?Pool\s*\(/g;
 const IN_ADAPTER = /\bnew\s+PrismaPg\s*\(\s*new\s+(?:\w+\.)?Pool\s*\(/g;
 const LISTENS = /\.on\s*\(\s*["'`]error["'`]/;
@@ -38,7 +38,7 @@ function isHeard(file: string, text: string, sources: Sources): boolean {
   const users = [...sources].filter(([other, code]) => other === file || imports(code, file));
   const hasStore = (name: string) =>
     [...sources.values()].some((code) => code.includes(`${name}(`));
-  // prismaStore finds a pool that is opened inside of the adapter, and listens.
+  // prismaStore finds a pool that is opened inside of the adapter, and listens to the pool.
   const others = hasStore("prismaStore") ? text.replace(IN_ADAPTER, "") : text;
   return [...others.matchAll(OPENS)].every(([, pool]) => {
     if (pool === undefined) return /\bpgStore\s*\(\s*new\b/.test(others);
@@ -49,7 +49,9 @@ function isHeard(file: string, text: string, sources: Sources): boolean {
   });
 }
 
-/** How the stores that listen get a pool, as docs/connections.md lists them. */
+/**
+ * The stores that listen to a pool, and the code that passes the pool to them, as in docs/connections.md.
+ */
 const GIVES: { store: string; pattern: (pool: string) => string }[] = [
   { store: "pgStore", pattern: (pool) => String.raw`\bpgStore\s*\(\s*(?:\w+\.)*${pool}\b` },
   {

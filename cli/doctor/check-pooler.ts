@@ -1,7 +1,7 @@
 /**
- * Finds a pooler in transaction mode, such as PgBouncer, between here and PostgreSQL: two clients
- * that are connected at the same time then get the same server process. Prepared statements are
- * tried on another server process than the one that has prepared them.
+ * Finds a pooler in transaction mode, such as PgBouncer, between this process and PostgreSQL. Through
+ * such a pooler, two clients that are connected at the same time get the same server process. A prepared
+ * statement is then tried on another server process than the process that has prepared it.
  */
 import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
 
@@ -13,7 +13,7 @@ export interface Session {
 export type OpenSession = () => Promise<Session>;
 
 const CHECK = "pooler";
-/** How many clients hold a server process each. */
+/** The number of clients that each hold a server process. */
 const HOLDERS = 3;
 const PROCESS = { text: "SELECT pg_backend_pid() AS pid" };
 const NAMED = { name: "rate_limit_doctor", text: "SELECT 1" };
@@ -42,7 +42,7 @@ export async function checkPooler(open: OpenSession): Promise<Finding> {
   }
 }
 
-/** @param session has prepared the statement on a process that another client holds now. */
+/** @param session has prepared the statement on a server process that another client holds now. */
 async function tryPrepared(session: Session): Promise<Finding> {
   const listening =
     "LISTEN does not work through it, so give postgresChannel a URL that goes to PostgreSQL";

@@ -7,9 +7,12 @@ import { advised, type Finding, ok } from "./finding.js";
 import { readSources } from "./sources.js";
 
 const CHECK = "prisma-pool";
-/** The first argument, as far as it is a name, or an object with settings. */
+/** Matches an adapter, and its first argument if the argument is a name or an object with settings. */
 const ADAPTERS = /\bnew\s+(PrismaPg|PrismaMariaDb)\s*\(\s*(?:([\w$]+\b(?!\s*[.(]))|(\{[^{}]*\}))?/g;
-/** `pool` is also given if it is `false`. Options that are a name may have one. */
+/**
+ * Matches a store and its options. `pool: false` also counts as a pool. Options that are a name may have
+ * a pool.
+ */
 const STORE = /\bprismaStore\s*\(\s*[\w$.]+\s*(?:,\s*([^)]*))?\)/g;
 
 export async function checkPrismaPool(root: string, dialect: DialectName): Promise<Finding[]> {
@@ -27,7 +30,7 @@ export async function checkPrismaPool(root: string, dialect: DialectName): Promi
   const adapter = ADAPTER_OF[dialect];
   const own = adapters.filter((each) => each.adapter === adapter);
   if (adapter === undefined || own.length === 0 || !stores.some(isWithoutPool)) return [];
-  // Whether a name is a pool or settings cannot be told for sure. A script may have a client, too.
+  // A name may be a pool or settings, and a script may have a client of its own: give no advice in doubt.
   if (adapter === "PrismaPg" && own.some(({ pool }) => pool !== undefined)) {
     return [ok(CHECK, "the store can use the pool of Prisma's adapter")];
   }
@@ -45,7 +48,7 @@ function isWithoutPool(options = ""): boolean {
   return options === "" || (options.startsWith("{") && !/\bpool\b/.test(options));
 }
 
-/** As docs/prisma.md has it. */
+/** The figures are in docs/prisma.md. */
 const COST: Record<string, string> = {
   PrismaPg: "On a pool of yours, a lone call takes 0.6 of the time",
   PrismaMariaDb: "On a pool of their own, a lone call costs about half of this process' time",

@@ -1,12 +1,16 @@
 /**
- * Whether row-level security hides the rows from the application itself: it connects as another role than
- * the one that has made the tables, and no policy is for it. Its calls fail then, and grant nothing.
+ * Checks whether row-level security hides the rows from the application itself: the application connects
+ * as another role than the owner of the tables, and has no policy. The calls of such an application fail,
+ * and grant nothing.
  */
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { quotedTable, type TableName } from "../../server/store/sql/sql.js";
 import { failure, type Finding, ok } from "./finding.js";
 
-/** A policy may be for one command only, and a limiter reads, inserts, updates and deletes. */
+/**
+ * Looks for a policy for each of four commands: a policy may be for one command only, and a limiter
+ * reads, inserts, updates and deletes.
+ */
 const HIDDEN = `
   SELECT current_user AS "role", row_security_active(k.oid) AND EXISTS (
     SELECT 1 FROM unnest(ARRAY['r', 'a', 'w', 'd']) AS c WHERE NOT EXISTS (
@@ -16,7 +20,7 @@ const HIDDEN = `
   ) AS "isHidden"
   FROM pg_class AS k WHERE k.oid = to_regclass($1)`;
 
-/** @param tables those that the application uses. One that is missing is another check's. */
+/** @param tables the tables that the application uses. Another check reports a missing table. */
 export async function checkRowSecurity(
   dialect: DialectName,
   connection: SqlConnection,

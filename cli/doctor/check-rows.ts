@@ -1,4 +1,4 @@
-/** Rows whose time is ahead of the database's, and the difference of the clocks. */
+/** Finds rows with a time ahead of the database's time, and the difference of the clocks. */
 import { RESERVED_PREFIX } from "../../core/rows/side-rows.js";
 import { DIALECTS } from "../../server/store/sql/dialects.js";
 import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
@@ -6,9 +6,9 @@ import type { DialectName, SqlConnection } from "../../server/store/sql/driver.j
 import { quotedTable, type TableName } from "../../server/store/sql/sql.js";
 import { failure, type Finding, ok, warning } from "./finding.js";
 
-/** Clocks that differ by less are normal, ms. */
+/** A smaller difference of the clocks is normal, ms. */
 const TOLERANCE = 1000;
-/** How many names are shown. */
+/** The most names that are shown. */
 const SHOWN = 5;
 
 /** The difference, ms: positive if the database is ahead. */
@@ -47,7 +47,8 @@ export async function checkRows(
   const rows = await connection.query(
     `SELECT ${name} AS ${name}, count(*) AS ${mark}rows${mark}, max(${ts}) AS ${ts} ` +
       `FROM ${quotedTable(table, mark)} WHERE ${ts} > ${limit} ` +
-      // A closed bucket says when it opens, and rows of the package's own may be of an instant to come.
+      // Leave out closed buckets, whose `ts` is the instant at which they open, and the package's own
+      // rows, whose `ts` may be in the future.
       `AND ${used} < 1e60 AND ${name} NOT LIKE '${RESERVED_PREFIX}%' ` +
       `GROUP BY ${name} ORDER BY ${name}`,
     [],

@@ -1,4 +1,6 @@
-/** What the server says about itself: whether it can be written, its isolation, its connections. */
+/**
+ * Checks settings of the server: whether the database can be written, the isolation, and the connections.
+ */
 import { access, constants } from "node:fs/promises";
 import type { SqlConnection } from "../../server/store/sql/driver.js";
 import type { DatabaseUrl } from "./database-url.js";
@@ -6,10 +8,10 @@ import { failure, type Finding, ok, warning } from "./finding.js";
 
 /** Settings of the three databases in the same words. */
 interface ServerState {
-  /** Why writes fail, if they do. */
+  /** Why writes fail, if writes fail. */
   readOnly: string | undefined;
   isolation: string | undefined;
-  /** How many connections there may be and are, as far as this user can see. */
+  /** How many connections are allowed, and how many are open, as far as this user can see. */
   connections: { most: number; open: number } | undefined;
 }
 
@@ -36,9 +38,9 @@ export async function checkServer(connection: SqlConnection, url: DatabaseUrl): 
   return findings;
 }
 
-/** The fewest connections in a pool with which nothing of the limiter waits for itself. */
+/** The fewest connections of a pool with which the limiter never waits for its own connections. */
 const LEAST_POOL = 3;
-/** The fewest free connections that a process can open its pool with. */
+/** The fewest free connections that a process needs to open its pool. */
 const LEAST_FREE = 10;
 
 function isolationFinding(isolation: string): Finding {

@@ -1,12 +1,12 @@
 /**
- * Whether live updates pass the proxies in front of the application. A proxy that collects the whole
- * answer before it sends anything never sends an answer without an end.
+ * Checks whether live updates pass the proxies in front of the application. Some proxies collect the
+ * whole answer before they send anything. Such a proxy never sends a stream that does not end.
  */
 import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
 import { readTrpcError, type TrpcError } from "./trpc-error.js";
 
 export interface StreamOptions {
-  /** Of tRPC, such as `http://localhost:3000/api/trpc`. */
+  /** The URL of tRPC, such as `http://localhost:3000/api/trpc`. */
   url: string;
   /** Limits to watch, in the order in which they are tried. */
   names: readonly string[];
@@ -18,17 +18,23 @@ export interface StreamOptions {
 
 const CHECK = "stream";
 
-/** What the application has answered to one attempt. */
+/** The answer of the application to one attempt. */
 type Answer =
   | { kind: "live" }
   | { kind: "silent" }
-  /** tRPC itself: the procedure has failed, the input was refused, or there is no such procedure. */
+  /**
+   * tRPC itself has refused: the procedure has failed, the input was refused, or there is no such
+   * procedure.
+   */
   | { kind: "refused"; error: TrpcError }
   /** Something else than tRPC has answered. */
   | { kind: "foreign"; message: string }
   | { kind: "unreachable"; message: string };
 
-/** Its findings never show the password or the query of the URL, nor a line of a header. */
+/**
+ * Checks one stream. The finding never shows the password or the query of the URL, nor a line of a
+ * header.
+ */
 export async function checkStream({
   url,
   names,
@@ -63,7 +69,7 @@ export async function checkStream({
   for (const name of names) {
     const input = { items: [{ name }] };
     let answer = await ask(isWrapped ? { json: input } : input);
-    // With superjson, the answer to the plain input says nothing but that it is not superjson's.
+    // With superjson, the answer to a plain input says only that the input is not superjson's.
     if (!isWrapped && answer.kind === "refused" && answer.error.isWrapped) {
       isWrapped = true;
       answer = await ask({ json: input });
@@ -74,7 +80,10 @@ export async function checkStream({
   return findingOf(first!, shown, patience);
 }
 
-/** Takes the user and the password out of the URL, because `fetch` refuses a URL that has them. */
+/**
+ * Moves the user and the password from the URL to a header, because `fetch` refuses a URL with a
+ * password.
+ */
 function userOf(url: URL): Record<string, string> {
   if (url.username === "" && url.password === "") return {};
   const bytes = new TextEncoder().encode(
@@ -84,7 +93,7 @@ function userOf(url: URL): Record<string, string> {
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-/** The errors of `Headers` quote what they refuse. */
+/** Adds a header. `false` for a line that is not valid: the error of `Headers` would quote the line. */
 function addLine(headers: Headers, line: string): boolean {
   const [name = "", ...value] = line.split(":");
   try {
@@ -184,7 +193,7 @@ const UNREADABLE: TrpcError = {
   isWrapped: false,
 };
 
-/** A page of a proxy or of a log-in is known by its title. */
+/** Describes an answer. The title of a page tells a proxy or a log-in. */
 function shownAnswer({ status, url, redirected }: Response, type: string, text: string): string {
   const title = /<title>\s*([^<\n]{1,80}?)\s*<\/title>/i.exec(text)?.[1];
   const what = /html/.test(type) || title !== undefined ? "an HTML page" : "an answer";

@@ -1,4 +1,4 @@
-/** The versions of the packages that work together with this one. */
+/** Checks the versions of the packages that work together with this package. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { failure, type Finding, ok, warning } from "./finding.js";
@@ -10,8 +10,9 @@ export const TRPC = ["server", "client", "react-query", "tanstack-react-query", 
 );
 
 /**
- * What this package imports nothing of, so that it is no peer: npm would move it to fit a range, or
- * refuse to install. These versions have been run.
+ * The versions of packages with which the tests have been run. The package imports nothing of these
+ * packages, so they are no peers: for a peer, npm would change the version to fit the range, or refuse to
+ * install.
  */
 export const TRIED: Readonly<Record<string, string>> = {
   "@prisma/client": ">=6.0.0 <8.0.0",
@@ -69,7 +70,10 @@ export async function checkVersions(
 
 const NOTHING = "there is nothing to check: none of tRPC, an ORM, React or zod is installed";
 
-/** The command generates code for the client of its own version. Patches fit together. */
+/**
+ * The command `prisma` generates code for a client of its own major and minor version. The patch versions
+ * may differ.
+ */
 function prismaFindings(command: string | undefined, client: string | undefined): Finding[] {
   if (command === undefined || client === undefined) return [];
   const [own, other] = [partsOf(command), partsOf(client)];
@@ -80,7 +84,7 @@ function prismaFindings(command: string | undefined, client: string | undefined)
   return [warning(CHECK, message, `run ${install}, and npx prisma generate`)];
 }
 
-/** Copies that one of tRPC's packages has for itself. */
+/** Finds copies of tRPC's packages that a package has in its own `node_modules`. */
 async function nestedTrpc(root: string, names: readonly string[]): Promise<[string, string][]> {
   const found: [string, string][] = [];
   for (const owner of [...names, "trpc-rate-limit"]) {
@@ -97,7 +101,7 @@ async function nestedTrpc(root: string, names: readonly string[]): Promise<[stri
   return found;
 }
 
-/** For the ranges that this package has: `^1.2.3`, `>=1.2.3`, `<2.0.0`, with spaces and `||`. */
+/** Knows only the ranges that this package uses: `^1.2.3`, `>=1.2.3`, `<2.0.0`, with spaces and `||`. */
 export function satisfies(version: string, range: string): boolean {
   const actual = partsOf(version);
   return range.split("||").some((alternative) =>
@@ -119,7 +123,7 @@ export function satisfies(version: string, range: string): boolean {
 
 type Parts = [major: number, minor: number, patch: number];
 
-/** Of a pre-release, those of its release. */
+/** The three numbers of a version. A pre-release has the numbers of its release. */
 function partsOf(version: string): Parts {
   const [major = 0, minor = 0, patch = 0] = version.split(/[-+]/, 1)[0]!.split(".").map(Number);
   return [major, minor, patch];
@@ -130,7 +134,7 @@ function compare(a: Parts, b: Parts): number {
   return differing === -1 ? 0 : a[differing]! - b[differing]!;
 }
 
-/** A caret allows no change of the first part that is not 0. */
+/** Whether a caret allows the version: the parts up to the first part that is not 0 must be the same. */
 function sameLeft(a: Parts, b: Parts): boolean {
   const first = b.findIndex((part) => part > 0);
   return b.slice(0, first + 1).every((part, i) => part === a[i]);

@@ -1,4 +1,4 @@
-/** What the packages of a monorepo have installed, each for itself. */
+/** Checks the versions that each package of a monorepo has installed. */
 import { join } from "node:path";
 import type { Workspace } from "../init/project.js";
 import { checkVersions, TRPC } from "./check-versions.js";
@@ -21,7 +21,10 @@ export async function checkWorkspace(
   return [...findings, ...(await differing(root, members))];
 }
 
-/** The types of the API are those of one version, and the client is of another one. */
+/**
+ * Finds packages of tRPC in different versions: the types of the API are then of one version, and the
+ * client is of another version.
+ */
 async function differing(root: string, members: readonly { folder: string }[]): Promise<Finding[]> {
   const found = new Map<string, string>();
   for (const { folder } of members) {

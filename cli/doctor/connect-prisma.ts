@@ -1,6 +1,6 @@
 /**
- * Connects through the client that the application has generated with Prisma 6, by Prisma's own
- * engine. Such an application has no driver. Prisma 7 always has one, in its adapter.
+ * Connects through the client that the application has generated with Prisma 6, by Prisma's own engine.
+ * An application with Prisma 6 may have no driver. Prisma 7 always has a driver, in its adapter.
  */
 import { dirname, join, resolve } from "node:path";
 import { isBefore7, prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
@@ -55,7 +55,7 @@ export async function connectPrisma(
   return undefined;
 }
 
-/** Where a schema says that its client is, and the place that Prisma 6 takes otherwise. */
+/** The places of generated clients: the `output` of each schema, and the default place of Prisma 6. */
 async function placesOfClients(folder: string): Promise<string[]> {
   const outputs: string[] = [];
   for (const file of await listFiles(folder, "", /\.prisma$/)) {
@@ -67,7 +67,7 @@ async function placesOfClients(folder: string): Promise<string[]> {
   return [...outputs, "@prisma/client"];
 }
 
-/** The constructor throws if the client was not generated, and if it wants an adapter. */
+/** `undefined` where the constructor throws: the client was not generated, or needs an adapter. */
 async function open(folder: string, place: string, url: string): Promise<Client | undefined> {
   try {
     const { PrismaClient } = (await loadPackage(folder, place)) as ClientModule;
@@ -77,16 +77,16 @@ async function open(folder: string, place: string, url: string): Promise<Client 
   }
 }
 
-/** The engine for this machine is a download, which `prisma generate` makes. */
+/** Whether the engine for this machine is there. `prisma generate` downloads the engine. */
 async function hasEngine({ query }: SqlConnection): Promise<boolean> {
   return query("SELECT 1", []).then(
     () => true,
-    // A database that cannot be reached is another matter.
+    // Another error, such as a database that cannot be reached, says nothing against the engine.
     ({ message }: Error) => !/could not locate the query engine/i.test(message),
   );
 }
 
-/** Prisma's messages begin with the name of our call. */
+/** Takes the name of our call off the start of Prisma's messages. */
 function plainErrors(connection: SqlConnection): SqlConnection {
   const rethrow = (error: unknown): never => {
     const { message } = error as Error;

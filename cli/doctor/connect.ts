@@ -21,7 +21,7 @@ export interface Database {
   /** The package that connects. */
   driver: string;
   connection: SqlConnection;
-  /** Opens a connection of its own, for what a pool hides. Only with `pg`. */
+  /** Opens a connection outside of the pool, for checks that a pool would falsify. Only with `pg`. */
   openSession?: OpenSession;
   close(): Promise<unknown>;
 }
@@ -31,7 +31,7 @@ const PATIENCE = 5000;
 
 type Connect = (module: never, url: DatabaseUrl) => Omit<Database, "driver">;
 
-/** By dialect, in the order in which they are tried. */
+/** The drivers by dialect, in the order in which they are tried. */
 const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]> = {
   postgresql: [
     ["pg", connectPg],
@@ -70,7 +70,7 @@ export async function connect(folders: readonly string[], url: DatabaseUrl): Pro
   throw new NoDriverError(drivers.map(([name]) => name.split("/promise")[0]!));
 }
 
-/** Nothing of what the application has installed can ask its database. */
+/** No package that the application has installed can connect to its database. */
 export class NoDriverError extends CliError {
   readonly advice: string;
 
@@ -125,7 +125,7 @@ function connectPostgresJs(
   module: { default: (url: string, options: object) => PostgresJs },
   { url }: DatabaseUrl,
 ): Omit<Database, "driver"> {
-  // Options such as Prisma's `schema` would be sent to the server.
+  // Keep only `ssl` options: other options, such as Prisma's `schema`, would be sent to the server.
   const bare = new URL(url);
   const kept = [...bare.searchParams].filter(([name]) => name.startsWith("ssl"));
   bare.search = new URLSearchParams(kept).toString();

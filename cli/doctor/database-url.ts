@@ -1,4 +1,4 @@
-/** Which database the application uses, by its URL. */
+/** Finds the database that the application uses, by its URL. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,15 +11,15 @@ import { findWorkspace } from "../init/project.js";
 export interface DatabaseUrl {
   dialect: DialectName;
   url: string;
-  /** Of a SQLite file, absolute. */
+  /** The absolute path of a SQLite file. */
   file: string | undefined;
   /** The options after the `?`. */
   params: URLSearchParams;
-  /** Without user and password. */
+  /** The URL without user and password. */
   shown: string;
 }
 
-/** As Next.js and Prisma read them; the first one that has a value wins. */
+/** The files that Next.js and Prisma read. The first file that has a value wins. */
 export const ENV_FILES = [".env.local", ".env", "prisma/.env"];
 
 const DIALECTS: Record<string, DialectName> = {
@@ -31,18 +31,20 @@ const DIALECTS: Record<string, DialectName> = {
   "libsql:": "sqlite",
 };
 
-/** Prisma Postgres, also the local one of `prisma dev`, and Prisma Accelerate. */
+/**
+ * The protocols of Prisma Postgres, also of the local database of `prisma dev`, and of Prisma Accelerate.
+ */
 const PRISMA = new Set(["prisma+postgres:", "prisma:"]);
 
 /**
  * @param given the option `--url`.
- * @throws CliError when there is no URL, or it is of no database that limits can be kept in.
+ * @throws CliError when there is no URL, or when the store cannot use the URL's kind of database.
  */
 export async function findDatabaseUrl(
   root: string,
   given: string | undefined,
 ): Promise<DatabaseUrl> {
-  // A variable that is set to nothing is not set.
+  // A variable with an empty value counts as not set.
   const direct = [given, process.env["DATABASE_URL"]].find(Boolean);
   const found = direct === undefined ? await findUrl(root) : undefined;
   const url = direct ?? found?.url;
@@ -67,7 +69,7 @@ export async function findDatabaseUrl(
     );
   }
   if (parsed.protocol === "file:") {
-    // A path is relative to the folder of the application that reads it.
+    // A path is relative to the folder of the application that reads the path.
     const file = fileOf(found?.folder ?? root, url.replace(/\?.*$/, ""));
     return { dialect, url, file, params: parsed.searchParams, shown: file };
   }
@@ -81,8 +83,8 @@ export async function findDatabaseUrl(
 }
 
 /**
- * In a monorepo, also in its other packages: those of the applications come before
- * that of the database and its root, because they read it as they run.
+ * Finds the URL. In a monorepo, also looks into the other packages. The packages of the applications come
+ * before the package of the database and the root, because applications read the URL when they run.
  */
 async function findUrl(root: string): Promise<(EnvFile & { folder: string }) | undefined> {
   const workspace = await findWorkspace(root);
@@ -115,12 +117,15 @@ async function findEnvFile(root: string): Promise<EnvFile | undefined> {
   return undefined;
 }
 
-/** The file that a shell has to load before it knows `DATABASE_URL`, if there is one. */
+/** The file from which a shell has to load `DATABASE_URL`, if there is such a file. */
 export async function envFileToLoad(root: string): Promise<string | undefined> {
   return process.env["DATABASE_URL"] ? undefined : (await findEnvFile(root))?.file;
 }
 
-/** Prisma 6 reads a relative path from the folder of its schema, others from the application's. */
+/**
+ * The path of a SQLite file. Prisma 6 resolves a relative path from the folder of its schema; other
+ * clients resolve it from the application's folder.
+ */
 function fileOf(root: string, url: string): string {
   if (url.startsWith("file://")) return fileURLToPath(url);
   const path = url.slice("file:".length);

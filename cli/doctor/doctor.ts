@@ -1,4 +1,4 @@
-/** `trpc-rate-limit doctor`: looks for what keeps limits from working, and says what to do. */
+/** `trpc-rate-limit doctor`: looks for problems that keep limits from working, and says what to do. */
 import { checkTable } from "../../server/store/sql/table/check-table.js";
 import { DIALECTS } from "../../server/store/sql/dialects.js";
 import { checkEngine, EngineError } from "../../server/store/sql/table/check-engine.js";
@@ -26,17 +26,17 @@ import { type Places, placesOf } from "./places.js";
 export interface DoctorOptions {
   /** The application's folder. */
   root: string;
-  /** Of the database. @default `DATABASE_URL` */
+  /** The URL of the database. @default `DATABASE_URL` */
   url?: string | undefined;
-  /** @default what the application's schema has, or "RateLimit" */
+  /** The table of the limits. @default the table in the application's schema, or "RateLimit" */
   table?: string | undefined;
-  /** @default the option `schema` of the URL, as Prisma has it */
+  /** The schema of the table. @default the option `schema` of the URL, as Prisma has it */
   schema?: string | undefined;
   /** The URL of tRPC. @default streams are not checked */
   app?: string | undefined;
-  /** The name of a limit to watch. @default those in the sources */
+  /** The name of a limit to watch. @default the names in the sources */
   limit?: string | undefined;
-  /** For the application, `name: value`. */
+  /** Header lines for the application, of the form `name: value`. */
   headers?: readonly string[];
   /** The ranges of this package's peers. */
   peers: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export interface DoctorOptions {
   patience?: number;
 }
 
-/** @throws CliError when there is nothing that could be checked. */
+/** @throws CliError when there is nothing to check. */
 export async function doctor(options: DoctorOptions): Promise<Finding[]> {
   const { app, limit, headers = [], peers, patience } = options;
   const places = await placesOf(options.root);
@@ -147,7 +147,10 @@ const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
     "change it on the server, for the user of the application, or in the options of its client",
 };
 
-/** Such a table has all other columns, and its rows say the opposite. So a rename would not do. */
+/**
+ * Matches a table of an older version, which has `value` in place of `used`. A rename of the column would
+ * be wrong: `value` says what is left, and `used` says what was used.
+ */
 const OF_WHAT_IS_LEFT = /has no column used; it has (.*, )?value\b/;
 const REMADE_ADVICE =
   "this is the table of another version, whose rows say what is left and not what was used: drop it " +
@@ -182,7 +185,8 @@ async function tableFinding(
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     const { reason, fact, message } = error;
-    // The hint of the store names SQL of the package, and the advice may name that of the application.
+    // Leave the store's hint out: it names SQL of the package, and the advice may name SQL of the
+    // application.
     if (reason === "missing") return failure("table-missing", fact, missing);
     if (reason === "columns" && OF_WHAT_IS_LEFT.test(fact)) {
       return failure("table-columns", fact, REMADE_ADVICE);
@@ -191,7 +195,7 @@ async function tableFinding(
   }
 }
 
-/** A check that fails itself says so, and does not end the others. */
+/** Runs a check. A check that throws becomes a warning, and does not end the other checks. */
 async function tried(check: string, run: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
   try {
     return [await run()].flat();

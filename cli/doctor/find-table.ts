@@ -1,14 +1,14 @@
-/** Which table the application's schema has for limits, and the names of its limits. */
+/** Finds the table of limits in the application's schema, and the names of the limits. */
 import { listFiles, readText } from "../init/files.js";
 import { findOurModel } from "../init/prisma-schema.js";
 import { findOurTable } from "../init/drizzle-schema.js";
 
-/** As its schema says it. @default "RateLimit" */
+/** The table in the application's schema. @default "RateLimit" */
 export async function findTable(root: string): Promise<string> {
   return (await findOurModel(root)) ?? (await findOurTable(root)) ?? "RateLimit";
 }
 
-/** The names of limits in the sources, as far as they can be read there. */
+/** The names of limits in the sources, as far as the sources show them. */
 export async function findNames(root: string): Promise<string[]> {
   const names = new Set<string>();
   for (const file of await listFiles(root, "", /\.[cm]?[jt]sx?$/)) {

@@ -1,11 +1,14 @@
-/** What `doctor` has found out about one thing. */
+/** The result of one check of `doctor`. */
 export interface Finding {
   /** A short name that stays the same, for scripts. */
   check: string;
-  /** An error keeps limits from working, or makes them wrong. With an advice, all is right as it is. */
+  /**
+   * An `error` keeps limits from working, or makes them wrong. With `advice`, limits are right, and could
+   * be better.
+   */
   level: "ok" | "advice" | "warning" | "error";
   message: string;
-  /** What to do. Never with the password of a URL. */
+  /** What to do. The text never has the password of a URL. */
   advice?: string;
 }
 
@@ -25,7 +28,7 @@ export function failure(check: string, message: string, advice: string): Finding
   return { check, level: "error", message, advice };
 }
 
-/** The first line of what was thrown. Its other lines may show parameters. */
+/** The first line of an error's message. The other lines may show parameters. */
 export function messageOf(error: unknown): string {
   // A connection to several addresses fails with several errors and no message.
   const { errors } = error as { errors?: unknown[] };

@@ -1,4 +1,4 @@
-/** Packages as the application has installed them, not as this command has. */
+/** Loads packages that the application has installed, and not the packages of this command. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -15,7 +15,7 @@ export async function loadPackage(root: string, name: string): Promise<unknown> 
   const module = (await import(name.startsWith("node:") ? name : pathToFileURL(path).href)) as {
     default?: unknown;
   };
-  // CommonJS has its exports there.
+  // The exports of a CommonJS module are in `default`.
   return typeof module.default === "object" ? { ...module.default, ...module } : module;
 }
 

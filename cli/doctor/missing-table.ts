@@ -1,4 +1,4 @@
-/** What to do about a missing table, by the way in which the application makes its tables. */
+/** The advice for a missing table, by the way in which the application makes its tables. */
 import type { DialectName } from "../../server/store/sql/driver.js";
 import { findOurTable } from "../init/drizzle-schema.js";
 import { readText } from "../init/files.js";
@@ -21,7 +21,7 @@ export async function missingAdvice(root: string, dialect: DialectName): Promise
     return `run npx trpc-rate-limit init, which adds it to the schema, and migrate, ${OTHER}`;
   }
   const sql = (await findTableSql(root)) ?? packagedSql(dialect);
-  // A migration in code is run by the tool of the application.
+  // A migration in code needs the application's own tool.
   if (!sql.endsWith(".sql")) return `run the migration ${sql}, ${OTHER}`;
   const command = commandOf(dialect, sql, await envFileToLoad(root));
   return `run the SQL that makes it: ${command}, ${OTHER}`;

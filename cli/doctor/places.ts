@@ -1,13 +1,13 @@
-/** Which folders `doctor` looks into: those of one application, or of the packages of a monorepo. */
+/** The folders into which `doctor` looks: of one application, or of the packages of a monorepo. */
 import { join } from "node:path";
 import { findWorkspace, type Workspace } from "../init/project.js";
 
 export interface Places {
-  /** Its sources are read. */
+  /** The folder of the sources. */
   root: string;
-  /** Has the schema of the database. */
+  /** The folder with the schema of the database. */
   schema: string;
-  /** Have packages installed, in the order in which a driver is looked for. */
+  /** The folders with installed packages, in the order in which a driver is looked for. */
   installed: readonly string[];
   workspace: Workspace | undefined;
 }

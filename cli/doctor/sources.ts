@@ -1,11 +1,14 @@
 /** The sources of an application, without its tests and without comments. */
 import { listFiles, readText } from "../init/files.js";
 
-/** By file. */
+/** The text of each source, by its file. */
 export type Sources = ReadonlyMap<string, string>;
 
 const OF_TESTS = /(^|\/)(tests?|__tests__|e2e)\/|\.(test|spec)\.\w+$/;
-/** With lines of its own. A comment behind code could be a part of a text, such as a glob. */
+/**
+ * A comment that begins a line. A comment behind code stays: it could be a part of a text, such as a
+ * glob.
+ */
 const COMMENT = /^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)/gm;
 
 export async function readSources(root: string): Promise<Sources> {

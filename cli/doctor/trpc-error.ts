@@ -1,10 +1,13 @@
-/** What an answer of tRPC says went wrong, in one line for people. */
+/** Reads an error from an answer of tRPC, as one line for people. */
 
 export interface TrpcError {
   message: string;
-  /** Such as `UNAUTHORIZED`. */
+  /** The code of the error, such as `UNAUTHORIZED`. */
   code: string | undefined;
-  /** Whether a transformer such as superjson has put it into `{ json }`. Then it wants inputs so, too. */
+  /**
+   * Whether a transformer such as superjson has put the error into `{ json }`. If so, inputs need the
+   * same form.
+   */
   isWrapped: boolean;
 }
 
@@ -14,10 +17,13 @@ interface Shape {
   json?: Shape;
 }
 
-/** The most that is shown of an error in a form that is not known, such as that of devalue. */
+/** The most characters that are shown of an error in an unknown form, such as devalue's. */
 const MOST = 200;
 
-/** @param text the body of an answer, or the data of an event; `undefined` if it is not tRPC's. */
+/**
+ * @param text the body of an answer, or the data of an event. @returns `undefined` if the text is not
+ * tRPC's.
+ */
 export function readTrpcError(text: string): TrpcError | undefined {
   const parsed = parse(text) as { error?: Shape | string } & Shape;
   // An answer to a batch is a list.
@@ -32,7 +38,7 @@ export function readTrpcError(text: string): TrpcError | undefined {
   return { message: readable(message), code, isWrapped: shape?.json !== undefined };
 }
 
-/** Zod's message is a list of issues as JSON, over many lines. */
+/** Shortens a message of Zod, which is a list of issues as JSON, over many lines. */
 function readable(message: string): string {
   const issues = parse(message);
   if (!Array.isArray(issues)) return firstLine(message);

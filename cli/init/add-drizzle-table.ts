@@ -1,4 +1,7 @@
-/** Adds the tables of the limits to a schema of Drizzle: into its file, or into one beside it. */
+/**
+ * Adds the tables of the limits to a schema of Drizzle: into the file of the schema, or into a file
+ * beside it.
+ */
 import { join } from "node:path";
 import { overridesName } from "../../server/store/override-table.js";
 import { bothTables } from "../table-sql.js";
@@ -52,7 +55,7 @@ export async function addDrizzleTable(
   const place = await placeIn(plan);
   const prefix = typeof place === "string" ? "" : place.prefix;
   const tables = bothTables({ name: prefix + namesFor(plan).table });
-  // A schema of Drizzle has row-level security, and no rights.
+  // A schema of Drizzle can express row-level security, but no rights.
   const close = isHidden ? revokeSql : closeTablesSql;
   const closing = isClosed ? { closing: close(tables, closedTo) } : {};
   if (typeof place === "string") {
@@ -63,7 +66,7 @@ export async function addDrizzleTable(
   return { ...added(place.name, place.file, true), ...closing };
 }
 
-/** `enableRLS` is there since Drizzle 0.36. */
+/** Whether Drizzle has `enableRLS`, which exists since 0.36. */
 function knowsSecurity({ ranges }: Member): boolean {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(ranges["drizzle-orm"] ?? "") ?? [];
   return major === undefined || Number(major) > 0 || Number(minor) >= 36;
@@ -79,7 +82,7 @@ interface DrizzlePlan {
   isHidden: boolean;
 }
 
-/** By the imports of the schema, by the config, or by the client. */
+/** Finds the kind of database by the imports of the schema, by the config, or by the client. */
 function coreFor(
   member: Member,
   schema: DrizzleSchema | undefined,
@@ -96,12 +99,12 @@ function coreFor(
 interface Place {
   name: string;
   file: string;
-  /** Of the names of tables in the database. */
+  /** The prefix of the tables' names in the database. */
   prefix: string;
   isDone: boolean;
 }
 
-/** Writes the tables, or resolves with the reason why it cannot. */
+/** Writes the tables, or resolves with the reason why the tables cannot be written. */
 async function placeIn(plan: DrizzlePlan): Promise<Place | string> {
   const { member, schema, codes, core } = plan;
   if (schema === undefined || schema.kind === "unknown") {
@@ -157,7 +160,7 @@ async function inSchemaFile(plan: DrizzlePlan, core: Core, code: Code): Promise<
   return { name, file, prefix, isDone };
 }
 
-/** Whether a name occurs by itself: not as a property of something. */
+/** Whether a name occurs as a variable, and not only as a property. */
 function usesName({ program }: Code, name: string): boolean {
   return findAll(program, "Identifier").some(({ node, around }) => {
     const parent = around.at(-1)!;
@@ -168,7 +171,7 @@ function usesName({ program }: Code, name: string): boolean {
   });
 }
 
-/** A file that only exports what others have, or nothing yet. */
+/** Whether a file only exports from other files, or is an index that exports nothing yet. */
 function isBarrel({ program, file }: Code): boolean {
   const exportsOnly = program.body.every(
     (each) =>
@@ -179,7 +182,7 @@ function isBarrel({ program, file }: Code): boolean {
   return exportsOnly && (hasAll || /\/index\.\w+$/.test(file));
 }
 
-/** The table gets a file of its own beside those that the barrel exports. */
+/** Writes the table into a file of its own, beside the files that the barrel exports. */
 async function besideBarrel(plan: DrizzlePlan, core: Core, barrel: Code): Promise<Place> {
   const place = await ownFile(plan, core, barrel.file.replace(/\/[^/]*$/, ""));
   const all = barrel.program.body.filter(({ type }) => type === "ExportAllDeclaration");
@@ -208,7 +211,7 @@ async function ownFile(plan: DrizzlePlan, core: Core, folder: string): Promise<P
   return { name, file, prefix: "", isDone };
 }
 
-/** A file that has only the tables, in the style of those of the schema. */
+/** The text of a file that has only the tables, in the style of the schema's files. */
 function fileText(plan: DrizzlePlan, core: Core): { name: string; text: string } {
   const { name, table } = namesFor(plan);
   const create = `${core}Table`;

@@ -11,7 +11,7 @@ import type { Storage } from "./storage.js";
 import { findTableSql } from "./table-file.js";
 
 export interface TableOptions {
-  /** The roles of visitors, who get no right on the tables. Empty where there are none. */
+  /** The roles of visitors, which get no right on the tables. Empty where there are no such roles. */
   closedTo: readonly string[];
   /** Epoch ms, for the name of a migration. */
   now: number;
@@ -19,16 +19,16 @@ export interface TableOptions {
 
 export interface AddedTable {
   storage: Storage;
-  /** Whether the database has to be changed. */
+  /** Whether the table is new, so that the database has to be changed. */
   isNew: boolean;
-  /** Of a Prisma schema. */
+  /** The `provider` of a Prisma schema. */
   provider?: string;
   note?: string;
   /** The file with the SQL. */
   sqlFile?: string;
-  /** The migration of Prisma that makes the table, if it is written. */
+  /** The migration of Prisma that makes the table, if the migration is written. */
   migration?: string;
-  /** SQL that closes the table to visitors, which its author adds to a migration. */
+  /** SQL that closes the table to visitors. The application's author adds this SQL to a migration. */
   closing?: string;
 }
 
@@ -59,7 +59,7 @@ export async function addPrismaTable(
   };
 }
 
-/** Prisma's schema has no rights, so they are in a migration. */
+/** Takes the rights from visitors in a migration: Prisma's schema cannot express rights. */
 async function closePrisma(
   draft: Draft,
   member: Member,
@@ -70,7 +70,7 @@ async function closePrisma(
   if (closedTo.length === 0 || !provider.startsWith("postgres")) return {};
   const table = { name: tableOf(model), schema: inSchema };
   const migration = await newPrismaMigration(draft.root, member.folder, now);
-  // A migration of a table that the schema lacks would be undone by the next one.
+  // If the schema lacks the table, the next migration would undo this migration.
   if (migration === undefined || !isInSchema) {
     return { closing: closeTablesSql(bothTables(table), closedTo) };
   }
@@ -84,7 +84,10 @@ function gapAfter(text: string): string {
   return text.endsWith("\n") ? "\n" : "\n\n";
 }
 
-/** For an application whose tables no schema makes. `limits.ts` has the file beside it. */
+/**
+ * Writes the SQL of the table, for an application whose tables no schema makes: as a migration of
+ * Supabase, or beside `limits.ts`.
+ */
 export async function addSql(
   draft: Draft,
   storage: Storage,

@@ -1,13 +1,13 @@
-/** Who a call is charged to: the user's id, as the context has it, or else the address. */
+/** Chooses the key of a call: the user's id, as the context has it, or else the address. */
 import type { Context } from "./context.js";
 import type { Project } from "./project.js";
 
 export interface Caller {
-  /** Whether the key is that of a user, where there is one. */
+  /** Whether the key is the user's id, for callers with a user. */
   hasUser: boolean;
   /** The value of `key` in `createRateLimitTRPC`, with two spaces per level. */
   key: string;
-  /** The function that the key needs. */
+  /** The code of the function that the key calls. */
   helper: string | undefined;
   /** Whether the context has to get the address first. */
   needsAddress: boolean;
@@ -16,7 +16,7 @@ export interface Caller {
 const BELIEVE = ` * The last entry of the header is written by the proxy in front of this server. Behind two proxies,
  * take \`.at(-2)\`. Without a proxy, visitors can choose it: see docs/visitors.md of trpc-rate-limit.`;
 const FORWARDED = `("x-forwarded-for")?.split(",").at(-1)`;
-/** What a server without a proxy gives, where nothing knows the connection. */
+/** The address for a server without a proxy, where the address of the connection is not known. */
 const LOCAL = `"127.0.0.1"`;
 
 /** The entry of the header, or this machine's own address where there is no proxy. */
@@ -24,7 +24,7 @@ export function forwarded(headers: string): string {
   return `${headers}.get${FORWARDED} ?? ${LOCAL}`;
 }
 
-/** A function \`addressOf\` of headers, or of something that has them. */
+/** The code of a function \`addressOf\` of headers, or of an object that has headers. */
 export function addressFunction(parameter: string, value: string): string {
   return `/**
 ${BELIEVE}
@@ -47,7 +47,7 @@ export function callerOf(project: Project, context: Context): Caller {
   return { hasUser: user !== undefined, key, helper, needsAddress: address === undefined };
 }
 
-/** Where the context has the address, or what it can be read from. */
+/** The code that reads the address from the context, if the context has the address or the headers. */
 function addressIn({ fields }: Context): { address?: string; helper?: string } {
   const own = ["address", "ip", "ipAddress", "clientIp"].find((name) => fields.has(name));
   if (own !== undefined) return { address: `ctx.${own}` };
@@ -66,7 +66,7 @@ interface User {
   id: string;
 }
 
-/** The id that the context has, as the sources or the type of the context read it. */
+/** The user's id in the context, as the sources or the type of the context read it. */
 function userIn({ members }: Project, { fields }: Context): User | undefined {
   const texts = members.flatMap(({ sources }) => [...sources.values()]);
   const reads = (pattern: RegExp) => texts.some((text) => pattern.test(text));

@@ -1,4 +1,4 @@
-/** The context of tRPC: where it is made, and what it has that says who calls. */
+/** Finds the context of tRPC: the file that makes the context, and the fields of the context. */
 import type { Node, TSTypeElement } from "@babel/types";
 import type { Code } from "./code/code.js";
 import { importedFrom } from "./code/imports.js";
@@ -16,12 +16,12 @@ import { findInCode, type Member } from "./member.js";
 import type { Project } from "./project.js";
 
 export interface Context {
-  /** `"none"`: tRPC has no context. `"inline"`: its type stands in the file of tRPC. */
+  /** `"none"`: tRPC has no context. `"inline"`: the type of the context stands in the file of tRPC. */
   kind: "type" | "function" | "inline" | "none" | "unknown";
-  /** The file with the type, or with the function that the type is inferred from. */
+  /** The file with the type, or with the function from which the type is inferred. */
   file: string | undefined;
   name: string;
-  /** What it has, with the text of its type where there is one. */
+  /** The fields of the context, each with the text of its type, if it has a type. */
   fields: ReadonlyMap<string, string>;
 }
 
@@ -47,7 +47,7 @@ export function contextOf({ api, members }: Project, trpc: Code): Context {
   const inferred = type && functionOfType(type);
   const name = inferred ?? (type?.type === "TSTypeReference" ? nameOf(type.typeName) : undefined);
   if (name === undefined) return { ...NONE, kind: "unknown" };
-  // The file that the import names comes first: others may have a type of the same name.
+  // Look first into the file that the import names: other files may have a type of the same name.
   const imported = importedFrom(trpc, name)
     ?.split("/")
     .at(-1)
@@ -94,14 +94,14 @@ function declaredContext(code: Code, name: string): Context | undefined {
   return fn && { kind: "function", file, name, fields: fieldsOfFunction(code, fn) };
 }
 
-/** The function itself, or the one that a wrapper such as `cache(…)` gets. */
+/** The function itself, or the function that is passed to a wrapper such as `cache(…)`. */
 function functionIn(value: Node): FunctionNode | undefined {
   const node = bare(value);
   if (isFunction(node)) return node;
   return node.type === "CallExpression" ? node.arguments.map(bare).find(isFunction) : undefined;
 }
 
-/** The name in `typeof createContext`, wherever it stands in a type. */
+/** The name in `typeof createContext`, anywhere in a type. */
 function functionOfType(type: Node): string | undefined {
   const [query] = findAll(type, "TSTypeQuery");
   return query && query.node.exprName.type !== "TSImportType"
@@ -142,7 +142,7 @@ function fieldsOfFunction(code: Code, fn: FunctionNode): Map<string, string> {
   return fields;
 }
 
-/** What a parameter has, as its type says. */
+/** The fields of a parameter, by its type. */
 function parameterFields(
   code: Code,
   fn: FunctionNode,

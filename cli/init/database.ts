@@ -1,4 +1,4 @@
-/** Finds the database client of a package: exported, or made by a function. */
+/** Finds the database client of a package: a client that is exported, or made by a function. */
 import type { Node } from "@babel/types";
 import type { Code } from "./code/code.js";
 import { importsOf } from "./code/imports.js";
@@ -16,16 +16,16 @@ import type { Storage } from "./storage.js";
 
 export type Database =
   | { kind: "exported"; name: string; file: string; isDefault: boolean }
-  /** A function without parameters gives it. */
+  /** A function without parameters returns the client. */
   | { kind: "opened"; factory: string; file: string }
-  /** An application calls the function, and tells the limits of what it has made. */
+  /** An application calls the function, and passes the client to the limits (`keepLimitsIn`). */
   | { kind: "made"; factory: string; type: string; file: string; isD1: boolean }
   | { kind: "none" };
 
 interface Pattern {
   /** The functions and classes that make a client. */
   creates: readonly string[];
-  /** The package that they come from, if it must be. */
+  /** The package from which the names must be imported, if only that package will do. */
   from?: RegExp;
 }
 
@@ -41,7 +41,10 @@ const PATTERNS: Record<string, Pattern> = {
   "node:sqlite": { creates: ["DatabaseSync"], from: /^node:sqlite$/ },
   postgres: { creates: ["postgres"], from: /^postgres$/ },
 };
-/** What an ORM's client is usually called. It may be made by a function first, and kept over a reload. */
+/**
+ * The usual names of an ORM's client. A name finds a client that a function makes, and that is kept over
+ * a reload.
+ */
 const NAMES = ["db", "prisma", "prismaClient", "database", "client"];
 const OF_TESTS = /(^|\/)seed\b/;
 
@@ -84,7 +87,10 @@ function requiresOf({ program }: Code): string[] {
   });
 }
 
-/** Of a package whose only export is its class, such as better-sqlite3, each `new` is one. */
+/**
+ * The calls that make a client. For a package whose only export is its class, such as better-sqlite3,
+ * each `new` counts.
+ */
 function callsThatMake({ program }: Code, { creates, from }: Pattern): Node[] {
   return findAll(program, "CallExpression", "NewExpression")
     .filter(({ node }) => {
@@ -108,7 +114,7 @@ function exportedIn(
   };
   const candidates = [
     ...declared.filter(isClient),
-    // Only by name: one of the usual names may well be something else where there is no ORM.
+    // The usual names alone count only with an ORM: without an ORM, such a name may be something else.
     ...(isOrm ? NAMES.flatMap((name) => declared.filter((each) => each.name === name)) : []),
   ].filter(({ value }) => value === undefined || !isFunction(bare(value)));
   const exported = candidates.find(
@@ -127,7 +133,7 @@ function isDefault({ program }: Code, name: string): boolean {
   );
 }
 
-/** `module.exports = { pool }`, `exports.pool = pool`, and `module.exports = pool`. */
+/** Knows `module.exports = { pool }`, `exports.pool = pool`, and `module.exports = pool`. */
 function exportsByRequire({ program }: Code, name: string): "named" | "default" | undefined {
   for (const { node } of findAll(program, "AssignmentExpression")) {
     const target = node.left.type === "MemberExpression" ? node.left : undefined;
@@ -146,7 +152,7 @@ function exportsByRequire({ program }: Code, name: string): "named" | "default" 
   return undefined;
 }
 
-/** The exported function in which the client is made. */
+/** Finds the exported function in which the client is made. */
 function factoryIn(code: Code, made: readonly Node[]): Database | undefined {
   const declared = declaredIn(code.program);
   const factories = declared.flatMap(({ name, value, isExported }) => {

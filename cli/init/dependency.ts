@@ -1,6 +1,6 @@
 /**
- * Adds packages to those in package.json, or to the catalog of a workspace. An entry is inserted at a
- * position that the parser has found, with the spaces of its neighbour, and no other character changes.
+ * Adds packages to package.json, or to the catalog of a workspace. An entry is inserted at a position
+ * that the parser has found, with the spaces of its neighbour. No other character changes.
  */
 import { type Node, parseTree } from "jsonc-parser";
 import { isMap, isScalar, parseDocument } from "yaml";
@@ -12,10 +12,10 @@ const NAME = "trpc-rate-limit";
 const CATALOG = "catalog:";
 
 /**
- * Resolves with whether package.json names the package afterwards. One without dependencies gets it
- * from the package manager.
+ * Resolves with whether package.json names the package afterwards. A package.json without dependencies is
+ * left to the package manager.
  *
- * @param members those that import the package.
+ * @param members the members that import the package.
  */
 export async function addPackage(
   draft: Draft,
@@ -68,7 +68,7 @@ export async function addDependency(
   });
 }
 
-/** Bun's and npm's catalog is in package.json, and that of pnpm in a file of its own. */
+/** The catalog of Bun and npm is in package.json. The catalog of pnpm is in a file of its own. */
 async function addToCatalog(
   draft: Draft,
   { pnpm, packageJson }: Project,
@@ -103,7 +103,7 @@ function addEntry(
   const later = entries.findIndex((entry) => nameOf(entry) > added);
   const neighbour = entries[later === -1 ? entries.length - 1 : later]!;
   const [name, value] = neighbour.children as [Node, Node];
-  // With the spaces that the neighbour has around its colon.
+  // Copy the spaces around the colon of the neighbour.
   const colon = before.slice(name.offset + name.length, value.offset);
   const entry = `${JSON.stringify(added)}${colon}${JSON.stringify(range)}`;
   const space = /\s*$/.exec(before.slice(0, neighbour.offset))![0];
@@ -127,7 +127,7 @@ function nameOf({ children }: Node): string {
   return String(children?.[0]?.value);
 }
 
-/** A line in `catalog:`, before the first name that comes later. */
+/** Adds a line to `catalog:`, before the first name that comes later in the alphabet. */
 export function addToYaml(text: string, range: string): string | undefined {
   const document = parseDocument(text);
   const catalog = document.errors.length === 0 ? document.get("catalog") : undefined;

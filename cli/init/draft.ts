@@ -1,11 +1,13 @@
-/** Edits of the files of a project, several of one file among them, before anything is written. */
+/**
+ * Collects edits of the files of a project, before anything is written. A file may have several edits.
+ */
 import { Code } from "./code/code.js";
 import { writeImports } from "./code/imports.js";
 import { whyNotEditable } from "./editable.js";
 import { readText } from "./files.js";
 import type { Plan } from "./plan.js";
 
-/** What the author of a file adds, if `init` cannot. */
+/** The lines that the author of a file has to add, if `init` cannot add them. */
 interface Otherwise {
   lines: string;
   why?: string;
@@ -13,30 +15,30 @@ interface Otherwise {
 
 interface TextStep extends Otherwise {
   file: string;
-  /** `undefined` where the file is not as it is known. */
+  /** `undefined` where the file does not have a known form. */
   edit(text: string): string | undefined;
 }
 
 export interface CodeStep extends Otherwise {
   file: string;
-  /** @returns whether it has found its places. */
+  /** @returns whether the edit has found its places. */
   edit(code: Code): boolean;
 }
 
 const UNKNOWN = "it has no place that is known";
 
-/** In the order of the steps. A file is changed once, by the lines of all of its steps. */
+/** Runs the steps in their order. A file is written once, with the edits of all its steps. */
 export class Draft {
   readonly #texts = new Map<string, { before: string | undefined; after: string }>();
   readonly #byHand: Plan["byHand"] = [];
   readonly #present: string[] = [];
   readonly #notes: string[] = [];
-  /** Why the steps that follow are left to the author. */
+  /** Why all further steps are left to the author. */
   #stopped: string | undefined;
 
   constructor(readonly root: string) {}
 
-  /** As it will be. */
+  /** The text of a file after the edits so far. */
   async read(file: string): Promise<string | undefined> {
     return this.#texts.get(file)?.after ?? readText(this.root, file);
   }
@@ -46,17 +48,17 @@ export class Draft {
     return text === undefined ? undefined : Code.read(file, text);
   }
 
-  /** A file that is there, and that a plan without changes names. */
+  /** Notes a file that needs no change. A plan without changes names these files. */
   seen(file: string): void {
     this.#present.push(file);
   }
 
-  /** What the author should know of a choice that was made. */
+  /** Notes a choice that the author should know of. */
   note(text: string): void {
     this.#notes.push(text);
   }
 
-  /** Resolves with whether the file will have it. */
+  /** Resolves with whether the file will have the edit. */
   async editText({ file, edit, lines, why = UNKNOWN }: TextStep): Promise<boolean> {
     const before = (await this.read(file)) ?? "";
     const obstacle = this.#stopped ?? (await whyNotEditable(this.root, file));
@@ -70,7 +72,7 @@ export class Draft {
     return true;
   }
 
-  /** As `editText`, by the syntax of the file. */
+  /** As `editText`, but edits the syntax of the file. */
   edit({ edit, ...step }: CodeStep): Promise<boolean> {
     return this.editText({
       ...step,
@@ -83,14 +85,14 @@ export class Draft {
     });
   }
 
-  /** As `edit`. If it fails, the steps after it are left to the author, too. */
+  /** As `edit`. If the edit fails, all further steps are left to the author, too. */
   async need(step: CodeStep): Promise<boolean> {
     const isDone = await this.edit(step);
     if (!isDone) this.stop(`it comes after ${step.file}`);
     return isDone;
   }
 
-  /** A file that there is not. Resolves with whether it will be there. */
+  /** Creates a file. Resolves with whether the file will be created. */
   async create(file: string, text: string, ifExists: string): Promise<boolean> {
     const exists = (await this.read(file)) !== undefined;
     const obstacle = this.#stopped ?? (exists ? ifExists : await whyNotEditable(this.root, file));
@@ -106,7 +108,7 @@ export class Draft {
     this.#byHand.push({ file, why, lines });
   }
 
-  /** @param why the steps that follow cannot be done. The first reason stays. */
+  /** Leaves all further steps to the author. @param why the reason. The first reason stays. */
   stop(why: string): void {
     this.#stopped ??= why;
   }

@@ -18,22 +18,22 @@ const PLACES = [
 ];
 const SOURCE = /\.[cm]?[jt]s$/;
 
-/** What the config of Drizzle says. */
+/** The settings in the config of Drizzle. */
 interface Config {
   file: string;
-  /** A file, a folder, or a pattern of files; `undefined` where it is not one text. */
+  /** A file, a folder, or a pattern of files; `undefined` where the setting is not one text. */
   schema: string | undefined;
   dialect: string | undefined;
 }
 
-/** Where the schema is. Paths are relative to the folder that was searched. */
+/** The place of the schema. Paths are relative to the folder that was searched. */
 export type DrizzleSchema =
   | { kind: "file"; file: string; dialect: string | undefined }
-  /** All files of the folder. */
+  /** The schema is all files of the folder. */
   | { kind: "folder"; folder: string; dialect: string | undefined }
   | { kind: "unknown"; file: string; dialect: string | undefined };
 
-/** `undefined` if neither a config nor a file at a usual place is there. */
+/** `undefined` if there is neither a config nor a file at a usual place. */
 export async function findDrizzleSchema(root: string): Promise<DrizzleSchema | undefined> {
   const config = await readConfig(root);
   if (config === undefined) {
@@ -99,7 +99,7 @@ function textOf(node: Node | undefined): string | undefined {
   return undefined;
 }
 
-/** The files of a schema: an `index` that only exports others has its tables beside it. */
+/** The files of a schema. An `index` that only exports from other files has its tables beside it. */
 export async function filesOfSchema(root: string, schema: DrizzleSchema): Promise<string[]> {
   if (schema.kind === "folder") return listFiles(root, schema.folder, SOURCE);
   const folder = /^(.+)\/index\.[cm]?[jt]s$/.exec(schema.file)?.[1];
@@ -110,9 +110,9 @@ export async function filesOfSchema(root: string, schema: DrizzleSchema): Promis
 
 /** A table in a file of a schema. */
 export interface Table {
-  /** Of the constant. */
+  /** The name of the constant. */
   constant: string;
-  /** In the database. */
+  /** The name of the table in the database. */
   name: string;
 }
 
@@ -130,7 +130,10 @@ export function tableWith(code: Code, column: string): Table | undefined {
   return { constant: found.constant, name: prefix + found.name };
 }
 
-/** The exported tables of a file: the call that makes each, its name there, and what has its columns. */
+/**
+ * The exported tables of a file: for each table, the call that makes it, its name, and the argument with
+ * its columns.
+ */
 export function tablesIn(code: Code) {
   return declaredIn(code.program).flatMap(({ name: constant, value, isExported }) => {
     const made = value && withoutSecurity(value);
@@ -158,12 +161,12 @@ export function creatorOf(code: Code): { name: string; prefix: string } | undefi
   return undefined;
 }
 
-/** The table of the limits, if the application has a Drizzle schema with one. */
+/** The table of the limits, if the application has a Drizzle schema with this table. */
 export function findOurTable(root: string): Promise<string | undefined> {
   return findTable(root, "shard");
 }
 
-/** The table of overrides, if the application has a Drizzle schema with one. */
+/** The table of overrides, if the application has a Drizzle schema with this table. */
 export function findOverridesTable(root: string): Promise<string | undefined> {
   return findTable(root, "setAt");
 }
@@ -181,7 +184,7 @@ async function findTable(root: string, column: string): Promise<string | undefin
 
 const CORE = /^drizzle-orm\/(pg|mysql|sqlite)-core$/;
 
-/** The core that a file imports from, with the names that it has of it. */
+/** The core from which a file imports, with the names that the file imports. */
 export function coreOf(code: Code): { core: Core; names: Map<string, string> } | undefined {
   const core = code.program.body.flatMap((each) =>
     each.type === "ImportDeclaration" ? (CORE.exec(each.source.value)?.[1] ?? []) : [],

@@ -3,22 +3,22 @@ import { MAX_RULE, overridesName } from "../../server/store/override-table.js";
 
 export type Core = "pg" | "mysql" | "sqlite";
 
-/** What the file calls what it has of Drizzle, and what is added to it. */
+/** The local names of Drizzle's functions in the file, and the names of the added tables. */
 export interface TableNames {
   core: Core;
   /** The function that makes a table. */
   create: string;
   primaryKey: string;
   customType: string;
-  /** Of the exported constant. */
+  /** The name of the exported constant. */
   name: string;
-  /** In the database. */
+  /** The name of the table in the database. */
   table: string;
   /** Whether rows are hidden from roles without a policy. Only on PostgreSQL. */
   isHidden: boolean;
 }
 
-/** `double` is the name of a function. */
+/** The types of columns. `double` is the name of a function, and the others are calls. */
 const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {
   pg: { text: "d.text()", whole: "d.integer()", double: "d.doublePrecision" },
   mysql: { text: "bytes()", whole: "d.int()", double: "d.double" },
@@ -38,7 +38,10 @@ const bytes = ${customType}<{ data: string }>({
 const HIDDEN = `
 // No policy: only the owner of the table and roles with BYPASSRLS see its rows, and no visitor.`;
 
-/** A name of two words is said, or Drizzle's `casing: "snake_case"` makes another one of it. */
+/**
+ * The code of both tables. Column names of two words are written out, or Drizzle's `casing: "snake_case"`
+ * would change them.
+ */
 export function tableText(names: TableNames): string {
   const { core, create, name, table, primaryKey } = names;
   const [note, end] = names.isHidden ? [HIDDEN, ").enableRLS();"] : ["", ");"];

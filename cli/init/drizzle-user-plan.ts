@@ -1,4 +1,4 @@
-/** The columns of a Drizzle schema that may say which plan a user pays for. */
+/** Finds the columns of a Drizzle schema that may hold the plan of a user. */
 import type { Node } from "@babel/types";
 import { Code } from "./code/code.js";
 import {
@@ -15,7 +15,7 @@ import { filesOfSchema, findDrizzleSchema, tablesIn } from "./drizzle-schema.js"
 import { readText } from "./files.js";
 import { type IdKind, isPlanField, payerRank, type UserPlan } from "./user-plan.js";
 
-/** @param root the folder of the package with the schema. Files are relative to it. */
+/** @param root the folder of the package with the schema. Paths of files are relative to `root`. */
 export async function findDrizzleUserPlans(root: string): Promise<UserPlan[]> {
   const schema = await findDrizzleSchema(root);
   const files = schema === undefined ? [] : await filesOfSchema(root, schema);
@@ -30,7 +30,7 @@ export async function findDrizzleUserPlans(root: string): Promise<UserPlan[]> {
   return codes.flatMap((code) => plansIn(code, declared));
 }
 
-/** By the name of a constant, in all files of the schema. */
+/** The values of the constants in all files of the schema, by name. */
 type DeclaredValues = ReadonlyMap<string, Node | undefined>;
 
 function plansIn(code: Code, declared: DeclaredValues): UserPlan[] {
@@ -52,7 +52,7 @@ function plansIn(code: Code, declared: DeclaredValues): UserPlan[] {
   });
 }
 
-/** Those of `{ … }`, or of `(d) => ({ … })`. */
+/** The columns of `{ … }`, or of `(d) => ({ … })`. */
 function columnsOf(node: Node): [name: string, column: Node][] {
   const [object] = isFunction(node) ? returnsOf(node).map(bare) : [node];
   if (object?.type !== "ObjectExpression") return [];
@@ -79,7 +79,9 @@ function kindOf(column: Node): IdKind {
   return /int|serial/i.test(typeOf(column) ?? "") ? "number" : "text";
 }
 
-/** The texts in the list of a column: its own, or that of its `pgEnum("plan", ["free", "pro"])`. */
+/**
+ * The texts in the list of a column: its own list, or the list of its `pgEnum("plan", ["free", "pro"])`.
+ */
 function valuesIn(column: Node, declared: DeclaredValues): string[] | undefined {
   const [list] = findAll(column, "ArrayExpression");
   if (list !== undefined) {

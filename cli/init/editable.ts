@@ -1,8 +1,8 @@
-/** Whether `init` may change a file, or has to leave it to its author. */
+/** Finds out whether `init` may change a file, or has to leave the file to its author. */
 import { access, constants, lstat, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 
-/** The reason why a file has to be left alone. `undefined` if it can be changed, or made. */
+/** The reason why a file has to be left alone. `undefined` if the file can be changed, or made. */
 export async function whyNotEditable(root: string, file: string): Promise<string | undefined> {
   const path = join(root, file);
   const real = await existing(path);
@@ -42,7 +42,7 @@ function isInside(root: string, path: string): boolean {
   return first !== "..";
 }
 
-/** By its mode too, because root may write any file. */
+/** Checks the mode of the file, too, because root may write any file. */
 async function isReadOnly(path: string): Promise<boolean> {
   if (((await stat(path)).mode & 0o222) === 0) return true;
   return access(path, constants.W_OK).then(

@@ -19,8 +19,8 @@ import { likeOriginal, normalized } from "./line-ends.js";
 import type { Change } from "./plan.js";
 
 /**
- * Its text with `\n` at the ends of lines and without a byte order mark, or `undefined` if there is
- * no such file. Bytes that are not UTF-8 become U+FFFD, so such a text is only for reading.
+ * The text of a file with `\n` at the ends of lines and without a byte order mark; `undefined` if there
+ * is no such file. Bytes that are not UTF-8 become U+FFFD: such a text must not be written back.
  */
 export async function readText(root: string, file: string): Promise<string | undefined> {
   const raw = await readRaw(join(root, file));
@@ -46,7 +46,7 @@ const SKIPPED = /^(\..*|node_modules|dist|build|out|coverage|generated|public)$/
 /** How deep folders are searched. */
 const DEPTH = 6;
 
-/** The files under a folder that have such a name, sorted, relative to `root`. */
+/** The files under a folder with a name that matches, sorted, relative to `root`. */
 export async function listFiles(root: string, folder: string, name: RegExp): Promise<string[]> {
   const visit = async (current: string, depth: number): Promise<string[]> => {
     const entries = await readdir(join(root, current), { withFileTypes: true });
@@ -61,9 +61,10 @@ export async function listFiles(root: string, folder: string, name: RegExp): Pro
 }
 
 /**
- * Writes beside the file and renames, so that the file is the old one or the new one at any time.
+ * Writes a temporary file beside the file, and renames it: the file has the old text or the new text at
+ * any time.
  *
- * @throws CliError when the file is not the one that the change was made for any more.
+ * @throws CliError when the file has changed since the change was planned.
  */
 export async function writeChange(root: string, { file, before, after }: Change): Promise<void> {
   const path = join(root, file);
@@ -71,7 +72,7 @@ export async function writeChange(root: string, { file, before, after }: Change)
   if (before === undefined) {
     await mkdir(dirname(path), { recursive: true });
     await beside(path, after, (temporary) =>
-      // Unlike `rename`, it never replaces a file.
+      // Unlike `rename`, `link` never replaces a file.
       link(temporary, path).catch((error: NodeJS.ErrnoException) => {
         throw error.code === "EEXIST" ? changedMeanwhile(file) : error;
       }),

@@ -1,4 +1,4 @@
-/** How a handler without tRPC asks the limiter, as docs/http.md has it. */
+/** The code by which a handler without tRPC asks the limiter, as in docs/http.md. */
 import { indented } from "./code/code.js";
 import { inStyle } from "./code/code-style.js";
 import { importText } from "./code/imports.js";
@@ -9,7 +9,7 @@ import { isNative } from "./wire-client.js";
 const KEY = "or the id of the user; see docs/visitors.md of trpc-rate-limit";
 const CHARGE = `const result = await limiter.limit("createPost", { key, throws: true });`;
 const FIELDS = `rateLimitHeaders(result, { limiter, name: "createPost", key })`;
-/** The last entry is the proxy's; this machine's own address is for a server without one. */
+/** The proxy writes the last entry. A server without a proxy gets this machine's own address. */
 const FORWARDED = `?.split(",").at(-1) ?? "127.0.0.1"`;
 
 type Host = "express" | "hono" | "fastify" | "response";
@@ -89,7 +89,7 @@ const BUTTON = `
 const NATIVE_BUTTON = `
 <Button disabled={seconds > 0} title={seconds > 0 ? \`Wait \${seconds}s\` : "Send"} onPress={send} />`;
 
-/** For React, the components that need no tRPC, as docs/http.md has them. */
+/** The lines of a countdown. For React, with the components that need no tRPC, as in docs/http.md. */
 function countdownLines({ api }: Project): string {
   if (!api.packages.has("react")) return `${RETRY_AFTER}}`;
   const names = isNative(api) ? ["useCountdown"] : ["RateLimitCountdown", "useCountdown"];

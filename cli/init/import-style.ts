@@ -1,4 +1,7 @@
-/** How an application writes the paths of its own imports: with an alias, and with which ending. */
+/**
+ * Finds out how an application writes the paths of its own imports: with an alias or not, and with which
+ * ending.
+ */
 import { parse } from "jsonc-parser";
 import { dirname, join } from "node:path/posix";
 import { readText } from "./files.js";
@@ -6,7 +9,10 @@ import { readText } from "./files.js";
 export interface ImportStyle {
   /** The alias of a folder, such as `~/` of `src/`, if imports use it. */
   alias: { prefix: string; folder: string } | undefined;
-  /** What imports of a TypeScript file end in: nothing, the ending of what it becomes, or its own. */
+  /**
+   * The ending of imports of a TypeScript file: no ending, the ending of the JavaScript file, or its own
+   * ending.
+   */
   ending: "" | "js" | "ts";
 }
 
@@ -20,10 +26,13 @@ interface Tsconfig {
   };
 }
 
-/** How many files can extend one another. */
+/** The longest chain of files that extend one another. */
 const DEPTH = 5;
 
-/** Its options, with those of the files of the application that it extends. */
+/**
+ * The compiler options of a tsconfig file, together with the options of the application's files that it
+ * extends.
+ */
 export async function readTsconfig(
   root: string,
   file = "tsconfig.json",
@@ -43,7 +52,7 @@ export async function readTsconfig(
 
 const RELATIVE = /(?:\bfrom|\bimport|\brequire\()\s*["']\.{1,2}\/[^"']*["']/g;
 
-/** @param texts of the application's sources. */
+/** @param texts the texts of the application's sources. */
 export function readImportStyle(
   tsconfig: Tsconfig["compilerOptions"],
   texts: readonly string[],
@@ -82,13 +91,13 @@ function aliasOf(paths: Record<string, string[]>): ImportStyle["alias"] {
   return undefined;
 }
 
-/** How one of the application's files imports another one. */
+/** The specifier by which a file of the application imports another file. */
 export function specifierOf({ alias, ending }: ImportStyle, from: string, to: string): string {
   const bare =
     ending === "ts"
       ? to
       : to.replace(/\.([cm]?)[jt]sx?$/, (_, kind: string) =>
-          // Only the endings of ES modules and CommonJS can never be left out.
+          // The endings `.mjs` and `.cjs` can never be left out.
           ending === "js" || kind !== "" ? `.${kind}js` : "",
         );
   const target = ending === "" ? bare.replace(/\/index$/, "") : bare;

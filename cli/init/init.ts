@@ -1,4 +1,4 @@
-/** `trpc-rate-limit init`: shows what it would change in an application, asks, and writes. */
+/** `trpc-rate-limit init`: shows the changes that it would make in an application, asks, and writes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { styleText } from "node:util";
@@ -13,20 +13,20 @@ import { readProject } from "./project.js";
 export interface InitOptions {
   /** The application's folder. */
   root: string;
-  /** Of this package. */
+  /** The version of this package. */
   version: string;
   /** Writes nothing. */
   dryRun: boolean;
   /** Does not ask. */
   yes: boolean;
-  /** Runs the package manager after it has written package.json. */
+  /** Runs the package manager after package.json was written. */
   install: boolean;
   print: (text: string) => void;
   /** Epoch ms, for the name of a migration. @default the time of this machine */
   now?: number;
 }
 
-/** @throws CliError when it cannot go on, and when it cannot ask. */
+/** @throws CliError when `init` cannot go on, and when it cannot ask. */
 export async function init(options: InitOptions): Promise<void> {
   const { version, dryRun, yes, print, now = Date.now() } = options;
   let isInstalled = false;
@@ -59,7 +59,10 @@ export async function init(options: InitOptions): Promise<void> {
   printRest({ ...plan, next }, print);
 }
 
-/** Resolves with whether it has worked. What it prints is shown as it comes. */
+/**
+ * Runs the package manager, and shows its output. Resolves with whether the package manager has
+ * succeeded.
+ */
 async function runInstall(
   root: string,
   [command, ...args]: NonNullable<Plan["install"]>,
@@ -78,7 +81,7 @@ async function runInstall(
   return code === 0;
 }
 
-/** @throws CliError when nobody is there to answer. */
+/** @throws CliError when there is no terminal on which to ask. */
 async function isAgreed(count: number, install: Plan["install"]): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(

@@ -21,7 +21,7 @@ export function presentLimits({ api }: Project): string | undefined {
   return sourceWith(api, /\bcreateRateLimiter\(/);
 }
 
-/** Beside tRPC, or in the folder that the server's code is in already, as far as one can tell. */
+/** The file for the limits: beside tRPC, or in a folder that seems to have the server's code. */
 export async function limitsFileOf({ root, api, trpcFile }: Project): Promise<string> {
   const name = `limits.${api.extension}`;
   if (trpcFile !== undefined) return trpcFile.replace(/[^/]*$/, name);
@@ -29,7 +29,7 @@ export async function limitsFileOf({ root, api, trpcFile }: Project): Promise<st
     if (await isFolder(root, inFolder(api, folder))) return inFolder(api, `${folder}/${name}`);
   }
   const isFlat = [...api.sources.keys()].some((file) => /^src\/[^/]+$/.test(file));
-  // Next has its own files there, such as src/middleware.ts.
+  // In an application of Next, src has files of Next, such as src/middleware.ts.
   if (isFlat && !api.packages.has("next")) return `src/${name}`;
   return (await isFolder(root, "src")) ? `src/server/${name}` : `server/${name}`;
 }
@@ -103,7 +103,7 @@ export function clientName(database: Database, opened?: OpenedClient): string {
   return database.kind === "made" ? "database" : (opened?.name ?? "db");
 }
 
-/** Of the database client, and of the table. */
+/** The imports of the database client and of the table. */
 function ownImports({ project, file, storage, database }: LimitsOptions): string[] {
   const from = (target: string) => specifierOfFile(project, file, target);
   const lines: string[] = [];
@@ -123,7 +123,7 @@ function ownImports({ project, file, storage, database }: LimitsOptions): string
   return lines;
 }
 
-/** How one file of the project imports another one. */
+/** The specifier by which a file of the project imports another file. */
 export function specifierOfFile({ members }: Project, from: string, to: string): string {
   const [a, b] = [memberOf(members, from), memberOf(members, to)];
   if (a === b) return specifierInside(a, from, to);
@@ -145,7 +145,9 @@ const HEADER = {
  */`,
 };
 
-/** Apart from the limiter, so that a test can make another limiter with the same limits. */
+/**
+ * The limits are a constant of their own, so that a test can make another limiter with the same limits.
+ */
 const LIMITS = `export const limits = {
   // Three at once, and one more every six seconds.
   createPost: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
@@ -184,7 +186,10 @@ return ${call};`;
   return `lazyStore(() => {\n${indented(body, "    ")}\n  })`;
 }
 
-/** Whether Next serves the limits, itself or through tRPC. */
+/**
+ * Whether Next serves the limits, by its own handlers or through tRPC. Next then keeps the limiter on
+ * `globalThis`.
+ */
 function isKept({ users, api, trpcFile }: Project): boolean {
   if (users.length === 1 && users[0] === api) return api.packages.has("next");
   return users.some(
@@ -195,7 +200,7 @@ function isKept({ users, api, trpcFile }: Project): boolean {
   );
 }
 
-/** The form of docs/next.md. */
+/** The code of a limiter that is kept on `globalThis`, as in docs/next.md. */
 function keptLimiter(limiter: string, isTyped: boolean): string {
   const type = ` as unknown as {
   limiter: ReturnType<typeof createLimiter> | undefined;

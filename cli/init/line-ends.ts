@@ -1,4 +1,4 @@
-/** Plans are made with `\n` at the ends of lines. A file keeps the end that each of its lines has. */
+/** Plans have `\n` at the ends of lines. When a file is written, each of its lines keeps its own end. */
 import { diffArrays } from "diff";
 
 /** The text with `\n` at the ends of lines, without a byte order mark. */
@@ -6,17 +6,17 @@ export function normalized(raw: string): string {
   return raw.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }
 
-/** `after` as it is to be written in place of `raw`: with its mark, and the ends of its lines. */
+/** The text `after`, with the byte order mark and the line ends of `raw`. */
 export function likeOriginal(raw: string, after: string): string {
   const mark = raw.startsWith("\uFEFF") ? "\uFEFF" : "";
   const rawLines = linesOf(raw.slice(mark.length));
   const before = rawLines.map((line) => line.replace(/\r\n$/, "\n"));
   const ends = rawLines.map((line) => /\r?\n$/.exec(line)?.[0]);
-  /** Of the line before, or of the first one that has an end. */
+  /** The end of the nearest line before line `i`, or of the first line that has an end. */
   const near = (i: number) =>
     ends.slice(0, i).findLast((end) => end !== undefined) ?? ends.find(Boolean) ?? "\n";
   let next = 0;
-  /** The first line of those that were removed just before, and that lines are written in place of. */
+  /** The first of the lines that were removed just before: added lines take their ends. */
   let removed = 0;
   const written = diffArrays(before, linesOf(after)).flatMap(
     ({ added, removed: isRemoved, value }): string[] => {

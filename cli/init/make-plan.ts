@@ -1,6 +1,6 @@
 /**
- * Looks at a project and plans everything, without writing anything: the package, the table, the
- * limits, and the wiring of tRPC. A single application is a monorepo of one.
+ * Looks at a project and plans all changes, without writing anything: the package, the table, the limits,
+ * and the wiring of tRPC. A single application is treated as a monorepo with one member.
  */
 import { CliError } from "../cli-error.js";
 import { addDrizzleTable } from "./add-drizzle-table.js";
@@ -20,7 +20,7 @@ import { websOf, wireClient } from "./wire-client.js";
 import { handlersOf, wirePrismaPool, wireServer } from "./wire-server.js";
 
 /**
- * @param version of this package.
+ * @param version the version of this package.
  * @param now epoch ms, for the name of a migration.
  * @throws CliError when limits cannot be kept in the project's database.
  */
@@ -63,7 +63,7 @@ export async function makePlan(project: Project, version: string, now: number): 
     plan.next.push(`${project.packageManager} install`);
   }
   plan.next.push(...(await nextSteps({ project, table, limits, client })));
-  // A limiter that was there may say its plans already, and has other limits.
+  // Only for a new limiter: an existing limiter may already say its plans, and has other limits.
   if (isNew) plan.next.push(...(await userPlanSteps({ project, limits, database })));
   return plan;
 }

@@ -7,23 +7,26 @@ import { listFiles, readText } from "./files.js";
 import { type ImportStyle, readImportStyle, readTsconfig, specifierOf } from "./import-style.js";
 
 export interface Member {
-  /** Relative to the project's root, with `/`; `""` for an application of its own. */
+  /** The folder, relative to the project's root, with `/`; `""` for an application of its own. */
   folder: string;
   name: string;
   packageJson: string;
-  /** All that it names, for development included. */
+  /** All packages in package.json, including those for development. */
   packages: ReadonlySet<string>;
-  /** Those without which it does not run. */
+  /** The packages in `dependencies`, which the member needs to run. */
   dependencies: ReadonlySet<string>;
-  /** The range of each of them. */
+  /** The version range of each package. */
   ranges: Readonly<Record<string, string>>;
   exports: unknown;
-  /** In TypeScript, or in JavaScript if there are no others, relative to the root, with their texts. */
+  /**
+   * The texts of the sources, by their paths relative to the root. The sources in TypeScript, or in
+   * JavaScript if the member has no TypeScript.
+   */
   sources: ReadonlyMap<string, string>;
   imports: ImportStyle;
-  /** How its code is written. */
+  /** The style of the member's code. */
   style: CodeStyle;
-  /** What new files end in: `mjs` where `js` is CommonJS. */
+  /** The ending of new files: `mjs` where `js` means CommonJS. */
   extension: "ts" | "js" | "mjs";
 }
 
@@ -43,7 +46,7 @@ export function parsePackage(text: string): PackageJson {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === "object" && parsed !== null) return parsed;
   } catch {
-    // Said below.
+    // The error below reports it.
   }
   throw new CliError("package.json is not a JSON object; repair it first");
 }
@@ -52,7 +55,7 @@ export function parsePackage(text: string): PackageJson {
 const TYPED = /(?<!\.d)\.[cm]?tsx?$/;
 const OF_TESTS = /\.(test|spec|config)\.|(^|\/)(tests?|__tests__|e2e|scripts)\//;
 
-/** @throws CliError if its package.json is no object. */
+/** @throws CliError if package.json is no JSON object. */
 export async function readMember(
   root: string,
   folder: string,
@@ -92,12 +95,12 @@ export async function readMember(
   };
 }
 
-/** A path from the root. */
+/** The path of a member's file, from the root. */
 export function inFolder({ folder }: Pick<Member, "folder">, file: string): string {
   return folder === "" ? file : `${folder}/${file}`;
 }
 
-/** The path in the member's own folder. */
+/** The path of a file, from the member's own folder. */
 export function insideOf({ folder }: Pick<Member, "folder">, file: string): string {
   return folder === "" ? file : file.slice(folder.length + 1);
 }
@@ -110,7 +113,7 @@ export function sourceWith({ sources }: Member, pattern: RegExp): string | undef
 /**
  * The first source in which `pick` finds something.
  *
- * @param hint is in each text that has it: other files are not parsed.
+ * @param hint matches each text in which `pick` can find something: other files are not parsed.
  */
 export function findInCode<T>(
   { sources }: Member,
@@ -125,7 +128,10 @@ export function findInCode<T>(
   return undefined;
 }
 
-/** How another package imports one of a member's files, as far as its `exports` allow. */
+/**
+ * The specifier by which another package imports a file of a member; `undefined` if `exports` does not
+ * allow it.
+ */
 export function specifierTo({ name, folder, exports }: Member, file: string): string | undefined {
   const path = `./${file.slice(folder.length + 1)}`;
   if (exports === undefined) return `${name}/${path.slice(2).replace(/\.tsx?$/, "")}`;
@@ -152,7 +158,10 @@ function targetsOf(target: unknown): string[] {
   return Object.values(target).flatMap(targetsOf);
 }
 
-/** How one of a member's files imports another one: as it does already, if it does. */
+/**
+ * The specifier by which a file of a member imports another file: the existing relative specifier, if the
+ * file has such an import already.
+ */
 export function specifierInside(member: Member, from: string, to: string): string {
   const [a, b] = [insideOf(member, from), insideOf(member, to)];
   const relative = specifierOf({ ...member.imports, alias: undefined }, a, b);

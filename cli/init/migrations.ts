@@ -1,14 +1,17 @@
-/** Where a migration of the application goes: into the folder of its tool, after all others. */
+/**
+ * Chooses the file of a migration of the application: in the folder of its tool, after all other
+ * migrations.
+ */
 import { isFolder, listFiles, readText } from "./files.js";
 
 /** The time in the name of a migration, as the tools of Prisma and Supabase write it. */
 const STAMP = /(?:^|\/)(\d{14})_[^/]*(?:\/migration)?\.sql$/;
 
 /**
- * The file of a new migration of Prisma. `undefined` where the application has none yet, or has them in
- * several folders: those who only push their schema would have a migration that Prisma never runs.
+ * The file of a new migration of Prisma. `undefined` where the application has no migrations yet, or has
+ * migrations in several folders. An application that only pushes its schema would never run a migration.
  *
- * @param folder of the package, relative to the root.
+ * @param folder the folder of the package, relative to the root.
  * @param now epoch ms.
  */
 export async function newPrismaMigration(
@@ -28,7 +31,9 @@ export async function newPrismaMigration(
 
 const SUPABASE = "supabase/migrations";
 
-/** The file of a new migration of Supabase's command, if the application has its folder. */
+/**
+ * The file of a new migration of Supabase's command, if the application has the folder of its migrations.
+ */
 export async function newSupabaseMigration(root: string, now: number): Promise<string | undefined> {
   if (!(await isFolder(root, SUPABASE))) return undefined;
   const files = await listFiles(root, SUPABASE, /\.sql$/);
@@ -37,7 +42,10 @@ export async function newSupabaseMigration(root: string, now: number): Promise<s
 
 export const isSupabaseMigration = (file: string): boolean => file.startsWith(`${SUPABASE}/`);
 
-/** Now, or after the last migration, which may be of a machine whose clock is ahead. */
+/**
+ * The time of now, or one after the last migration, if a machine with a clock that is ahead has made the
+ * last migration.
+ */
 function stampAfter(files: readonly string[], now: number): string {
   const stamps = files.flatMap((file) => STAMP.exec(file)?.[1] ?? []);
   const last = stamps.toSorted().at(-1) ?? "";

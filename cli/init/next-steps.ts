@@ -1,4 +1,4 @@
-/** What the author of an application does after `init`: the steps, with their lines. */
+/** The steps that the author of an application has to take after `init`, with their lines. */
 import { envFileToLoad } from "../doctor/database-url.js";
 import { commandOf } from "../table-sql.js";
 import type { AddedTable } from "./add-table.js";
@@ -35,7 +35,7 @@ async function tableSteps({ project, table }: NextSteps): Promise<string[]> {
   const run = (script: string) => `${packageManager} run ${script}`;
   if (table.sqlFile !== undefined && "dialect" in table.storage) {
     const { sqlFile: file } = table;
-    // A migration in code is run by the tool of the application.
+    // A migration in code needs the application's own tool.
     if (!file.endsWith(".sql")) return [`run the migration ${file}`];
     if (isSupabaseMigration(file)) return [`run the migration ${file}: npx supabase db push`];
     const { dialect } = table.storage;
@@ -57,7 +57,10 @@ async function tableSteps({ project, table }: NextSteps): Promise<string[]> {
   return table.closing === undefined ? [step] : [step, drizzleClosingStep(table.closing)];
 }
 
-/** In a monorepo, `db:generate` generates the client; in create-t3-app, it migrates. */
+/**
+ * In a monorepo, the script `db:generate` generates the client. In create-t3-app, the script
+ * `db:generate` migrates.
+ */
 function prismaStep({ scripts, db, packageManager }: Project, otherwise: string): string {
   const run = (script: string) => `${packageManager} run ${script}`;
   const push = scripts.has("db:push") ? run("db:push") : undefined;
@@ -76,18 +79,18 @@ function drizzleStep({ scripts, db, packageManager }: Project, otherwise: string
     const migrate = generates ? run("db:generate") : otherwise;
     return scripts.has("db:push") ? `${migrate} (or ${run("db:push")})` : migrate;
   }
-  // As on D1, whose migrations run when the Worker is deployed.
+  // Without `db:push`, as on D1, migrations run when the Worker is deployed.
   if (!scripts.has("db:push")) return generates ? run("db:generate") : otherwise;
   const isBoth = generates && scripts.has("db:migrate");
   return run("db:push") + (isBoth ? ` (or ${run("db:generate")} && ${run("db:migrate")})` : "");
 }
 
-/** Prisma's schema language has no collations. */
+/** Adds the collation by SQL, because Prisma's schema language has no collations. */
 function mysqlStep(table: string): string {
   return withSql("the keys ann and Ann are one bucket", collationSql(table));
 }
 
-/** Prisma's schema language has no rights. */
+/** Takes the rights by SQL, because Prisma's schema language has no rights. */
 function closingStep(closing: string): string {
   return withSql("visitors can read and change the limits, by the REST API of Supabase", closing);
 }
@@ -129,7 +132,7 @@ function procedureStep({ project, limits, client }: NextSteps): string {
   );
 }
 
-/** What a component shows, with its imports before it. */
+/** The code of a component that shows the wait. */
 const COUNTDOWN = `const { status } = useRateLimit("createPost");
 
 <button disabled={status?.ok === false}>
@@ -143,7 +146,7 @@ const COUNTDOWN = `const { status } = useRateLimit("createPost");
   )}
 </button>`;
 
-/** The same without HTML. */
+/** The same component without HTML, for React Native. */
 const NATIVE = `const { status } = useRateLimit("createPost");
 const seconds = useCountdown(status?.retryAt);
 
@@ -168,12 +171,12 @@ function countdownStep({ project, client }: NextSteps): string {
   );
 }
 
-/** @param near has the style of the lines. */
+/** @param near a text in the style that the lines shall have. */
 function withLines(step: string, code: string, near = ""): string {
   return `${step}:\n\n${indented(inStyle(code, codeStyleOf(near)), "  ")}\n`;
 }
 
-/** A command that shows that the limits work. */
+/** Commands that show that the limits work. */
 function proofSteps({ project, table }: NextSteps): string[] {
   if (project.trpcFile !== undefined) {
     return [
@@ -188,7 +191,7 @@ function proofSteps({ project, table }: NextSteps): string[] {
   return table.storage.kind === "memory" ? [calls] : [doctor, calls];
 }
 
-/** Where tRPC answers on this machine, as far as the code says it. */
+/** The URL of tRPC on this machine, as far as the code shows it. */
 function urlOf(project: Project): string {
   const [handler] = handlersOf(project);
   const text = handler?.member.sources.get(handler.file) ?? "";

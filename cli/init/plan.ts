@@ -1,15 +1,20 @@
-/** What `init` wants to do in an application. It is made in memory first, and written afterwards. */
+/**
+ * The changes that `init` wants to make in an application. A plan is made in memory first, and written
+ * afterwards.
+ */
 
-/** A file to write. Line ends are `\n`; those of the file itself are restored when it is written. */
+/**
+ * A file to write. Line ends are `\n`; the line ends of the file itself are restored when it is written.
+ */
 export interface Change {
-  /** Relative to the project's root, with `/`. */
+  /** The path, relative to the project's root, with `/`. */
   file: string;
   /** `undefined` for a file that does not exist yet. */
   before: string | undefined;
   after: string;
 }
 
-/** What the application's author has to do, because `init` does not recognise the file. */
+/** A change that the application's author has to make, because `init` does not recognise the file. */
 interface ByHand {
   file: string;
   why: string;
@@ -19,12 +24,12 @@ interface ByHand {
 export interface Plan {
   changes: Change[];
   byHand: ByHand[];
-  /** What was there already. */
+  /** The files that needed no change. */
   present: string[];
-  /** What the author should know of a choice that was made. */
+  /** The choices that the author should know of. */
   notes: string[];
-  /** The command that installs what package.json names. */
+  /** The command that installs the packages of package.json. */
   install?: readonly [command: string, ...args: string[]];
-  /** What else the author has to know or to run, in order. */
+  /** The further steps that the author has to take, in order. */
   next: string[];
 }

@@ -6,25 +6,28 @@ import { indentUnit } from "./code/code-style.js";
 import { findAll, nameOf } from "./code/syntax.js";
 import { isFolder, listFiles, readText } from "./files.js";
 
-/** By file, relative to the application's folder. */
+/** The texts of the schema, by file, relative to the application's folder. */
 type Schema = Map<string, string>;
 
 export interface PrismaTable {
   /** The name of the model. */
   model: string;
-  /** What the schema needs; `undefined` if it has the model already. */
+  /** The text to add to the schema; `undefined` if the schema has the model already. */
   text: string | undefined;
   file: string;
   /** Whether the model gets a file of its own. */
   isOwnFile: boolean;
   provider: string;
-  /** The schema of the database that the model is in, where Prisma has several. */
+  /** The database schema of the model, where the Prisma schema uses several database schemas. */
   inSchema: string | undefined;
-  /** What has the usual name of the model, such as `enum RateLimit in prisma/schema.prisma`. */
+  /**
+   * The block that already has the usual name of the model, such as `enum RateLimit in
+   * prisma/schema.prisma`.
+   */
   taken: string | undefined;
 }
 
-/** In the order in which Prisma looks. */
+/** The config files of Prisma, in the order in which Prisma looks for them. */
 const CONFIGS = [
   "prisma7.config",
   ".config/prisma7",
@@ -38,14 +41,14 @@ const PLACES = ["prisma/schema.prisma", "schema.prisma", "prisma/schema", "prism
 const PROVIDERS = new Set(["sqlite", "postgresql", "postgres", "mysql", "cockroachdb"]);
 
 const NAME = "RateLimit";
-/** The model's name where another package has a model `RateLimit`. */
+/** The name of the model where the schema has another `RateLimit`. */
 const OTHER_NAME = "TrpcRateLimit";
 const OTHER_TABLE = "trpc_rate_limit";
 
 /**
  * `undefined` if the application has no Prisma schema.
  *
- * @throws CliError when it has one that limits cannot be kept with.
+ * @throws CliError when the schema is for a database in which limits cannot be kept.
  */
 export async function planPrisma(root: string): Promise<PrismaTable | undefined> {
   const schema = await readSchema(root);
@@ -96,7 +99,7 @@ export async function planPrisma(root: string): Promise<PrismaTable | undefined>
 
 const shown = ({ keyword, name, file }: Block) => `${keyword} ${name} in ${file}`;
 
-/** In a folder of several files, the model gets one of its own. */
+/** The file for the model alone, if the schema is a folder with several files. */
 function ownFile(main: string, schema: Schema): string | undefined {
   if (schema.size < 2) return undefined;
   const file = main.replace(/[^/]*$/, "rate-limit.prisma");
@@ -131,7 +134,7 @@ async function namedPlace(root: string): Promise<string | undefined> {
       ? findAll(code.program, "ObjectProperty").filter(({ node }) => nameOf(node.key) === "schema")
       : [];
     if (named === undefined) continue;
-    // One text, or the parts that `path.join` gets.
+    // The value is one text, or the arguments of `path.join`.
     const parts = findAll(named.node.value, "StringLiteral", "TemplateElement").map(({ node }) =>
       node.type === "StringLiteral" ? node.value : node.value.raw,
     );
@@ -150,24 +153,26 @@ export async function hasPrismaSchema(root: string): Promise<boolean> {
   return (await readSchema(root)) !== undefined;
 }
 
-/** The table of the limits, if the application has a Prisma schema with one. */
+/** The table of the limits, if the application has a Prisma schema with this table. */
 export async function findOurModel(root: string): Promise<string | undefined> {
   const schema = await readSchema(root);
   return schema && blocksOf(schema).find(({ isOurs }) => isOurs)?.table;
 }
 
-/** The table of overrides, if the application has a Prisma schema with one. */
+/** The table of overrides, if the application has a Prisma schema with this table. */
 export async function findOverridesModel(root: string): Promise<string | undefined> {
   const schema = await readSchema(root);
   return schema && blocksOf(schema).find(({ isOfOverrides }) => isOfOverrides)?.table;
 }
 
-/** The models, enums and so on of the application's Prisma schema; none if it has no schema. */
+/**
+ * The models, enums and so on of the application's Prisma schema; empty if the application has no schema.
+ */
 export async function readBlocks(root: string): Promise<Block[]> {
   return blocksOf((await readSchema(root)) ?? new Map());
 }
 
-/** What has a name of its own in a schema. */
+/** A named block of a schema, such as a model or an enum. */
 export interface Block {
   keyword: string;
   file: string;
@@ -175,7 +180,10 @@ export interface Block {
   /** The lines between its braces, without comments. */
   body: string;
   table: string;
-  /** Its own name and that of its table, in lower case: some databases do not tell the case. */
+  /**
+   * The name of the block and the name of its table, in lower case, because some databases ignore the
+   * case.
+   */
   names: string[];
   isOurs: boolean;
   isOfOverrides: boolean;
@@ -205,7 +213,7 @@ function blocksOf(schema: Schema): Block[] {
   );
 }
 
-/** With spaces in place of comments. A text can have slashes in it. */
+/** The schema with spaces in place of comments. Slashes in quotes are no comments. */
 function withoutComments(text: string): string {
   return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/.*|\/\*[\s\S]*?\*\//g, (found) =>
     found.startsWith('"') ? found : found.replace(/[^\n]/g, " "),
@@ -219,7 +227,10 @@ interface ModelOptions {
   unit: string;
 }
 
-/** With MySQL's default length, 191, a key that is too long for the limiter could be cut off. */
+/**
+ * The length of a name or a key on MySQL. With the default length of Prisma, 191, MySQL could cut off a
+ * key that is too long for the limiter.
+ */
 const LENGTH = 192;
 
 function modelText({ name, provider, inSchema, unit }: ModelOptions): string {
@@ -274,7 +285,7 @@ function overridesText({ name, provider, inSchema, unit }: ModelOptions): string
   ];
 }
 
-/** What MySQL's migration needs, which Prisma's schema language cannot say. */
+/** The SQL that MySQL's migration needs, and that Prisma's schema language cannot express. */
 export function collationSql(table: string): string {
   const type = `VARCHAR(${LENGTH}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL`;
   return [table, overridesName(table)]
@@ -286,7 +297,7 @@ export function collationSql(table: string): string {
     .join("\n");
 }
 
-/** The name of the table that the model becomes, unless the author has changed it. */
+/** The name of the model's table, unless the author has changed the name. */
 export function tableOf(model: string): string {
   return model === OTHER_NAME ? OTHER_TABLE : model;
 }

@@ -1,6 +1,6 @@
 /**
- * The project in a folder: a monorepo whose packages share one tRPC, or else one application, which
- * is a project with one member.
+ * Reads the project in a folder: a monorepo whose packages share one tRPC, or one application, which is a
+ * project with one member.
  */
 import { dirname, join, relative, sep } from "node:path";
 import { glob } from "tinyglobby";
@@ -19,7 +19,10 @@ export interface Project {
   /** The text of pnpm-workspace.yaml. */
   pnpm: string | undefined;
   members: readonly Member[];
-  /** The package that calls `initTRPC`, and its file that does; without tRPC, the application. */
+  /**
+   * The package that calls `initTRPC`; without tRPC, the application. `trpcFile` is the file with the
+   * call.
+   */
   api: Member;
   trpcFile: string | undefined;
   /** The package with the schema of the database. */
@@ -28,10 +31,10 @@ export interface Project {
   users: readonly Member[];
 }
 
-/** A monorepo, which always has tRPC. */
+/** A monorepo. It always has tRPC. */
 export type Workspace = Project & { trpcFile: string };
 
-/** The text that says which folders have packages. */
+/** The file of pnpm that lists the folders with packages. */
 export const PNPM_WORKSPACE = "pnpm-workspace.yaml";
 
 const TRPC = /\binitTRPC\b[\s\S]*?\.create\s*\(/;
@@ -42,8 +45,8 @@ export async function readProject(folder: string): Promise<Project> {
 }
 
 /**
- * The monorepo around a folder, if one of its packages has the tRPC of others. An application that
- * has all of it in its own folder is none, wherever it lies.
+ * The monorepo around a folder, if one of its packages has the tRPC of other packages. An application
+ * with its whole tRPC in its own folder is no monorepo, even inside of a workspace.
  */
 export async function findWorkspace(folder: string): Promise<Workspace | undefined> {
   const found = await findRoot(folder);
@@ -66,7 +69,7 @@ export async function findWorkspace(folder: string): Promise<Workspace | undefin
   return { ...(await atRoot(root, packageJson)), ...candidate, pnpm, members, db };
 }
 
-/** @throws CliError when there is no package.json, or it is that of a workspace only. */
+/** @throws CliError when there is no package.json, or when package.json is only that of a workspace. */
 async function readApplication(root: string): Promise<Project> {
   const packageJson = await readText(root, "package.json");
   if (packageJson === undefined) {
@@ -156,7 +159,7 @@ interface Root {
   pnpm: string | undefined;
 }
 
-/** The folder, or the nearest one above it, that lists packages. */
+/** The nearest folder that lists packages: the given folder, or a folder above it. */
 async function findRoot(folder: string): Promise<Root | undefined> {
   const packageJson = await readText(folder, "package.json");
   const pnpm = await readText(folder, PNPM_WORKSPACE);
@@ -202,7 +205,9 @@ async function readMembers(root: string, globs: readonly string[]): Promise<Memb
   return (await Promise.all(members)).filter((member) => member !== undefined);
 }
 
-/** That of the API itself, or of a package that it uses, or any other one. */
+/**
+ * The package with the database: the API itself, or a package that the API uses, or any other package.
+ */
 async function findDatabase(
   root: string,
   members: readonly Member[],
@@ -216,7 +221,7 @@ async function findDatabase(
   for (const member of order) {
     const folder = join(root, member.folder);
     if (await hasPrismaSchema(folder)) return { member, orm: "prisma" };
-    // The API's package may use the operators of Drizzle only.
+    // The API's package may only use Drizzle's operators, and have no schema.
     const isKit = members.length === 1 || member.packages.has("drizzle-kit");
     if (!member.packages.has("drizzle-orm")) continue;
     if (isKit || (await findDrizzleSchema(folder))) return { member, orm: "drizzle" };

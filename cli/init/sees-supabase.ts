@@ -1,4 +1,4 @@
-/** Whether an application keeps its data on Supabase, as far as its files say so. */
+/** Finds out whether an application keeps its data on Supabase, as far as its files show. */
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { ENV_FILES } from "../doctor/database-url.js";
@@ -6,14 +6,14 @@ import { isFolder, readText } from "./files.js";
 import type { Project } from "./project.js";
 
 /**
- * A URL of PostgreSQL whose host is Supabase's. By its text, because the passwords of Supabase often
- * have characters that are not allowed in a URL.
+ * A URL of PostgreSQL with a host of Supabase. Matched by its text, because the passwords of Supabase
+ * often have characters that are not allowed in a URL.
  */
 const URL_OF_SUPABASE = /^postgres(?:ql)?:\/\/(?:.*@)?(?:[\w-]+\.)*supabase\.com?(?=[:/?#]|$)/;
 
 /**
- * By a package of Supabase, a folder of its command, or the URL of a database. Each of these may be of
- * an application whose database is elsewhere, so what follows from it must do no harm there.
+ * Looks for a package of Supabase, a folder of its command, or the URL of a database. An application with
+ * its database elsewhere may have each of these signs, so the steps that follow must do no harm there.
  */
 export async function seesSupabase({ root, members }: Project): Promise<boolean> {
   if (members.some(({ packages }) => [...packages].some(isOfSupabase))) return true;

@@ -11,11 +11,11 @@ import type { KeyAnswer } from "../limiter/types/key-answer.js";
 
 /** A procedure call, as the functions among the options receive it. */
 export interface RateLimitedCall<TContext, TInput> {
-  /** The limit that the option is for, of those that the middleware charges. */
+  /** The limit that the option is for. The middleware may charge several limits. */
   name: string;
   /** The context, with the additions of earlier middleware. */
   ctx: TContext;
-  /** Parsed when the middleware stands after `.input(…)`, else `undefined`. */
+  /** The parsed input, if the middleware stands after `.input(…)`, or else `undefined`. */
   input: TInput;
   /** The dotted path of the procedure, such as `post.create`. */
   path: string;
@@ -37,23 +37,21 @@ export interface RateLimitedOptions<TContext, TInput, TPlan extends string = nev
   /** Tokens that a call takes. @default 1 */
   count?: OrFunction<RateLimitedCall<TContext, TInput>, number>;
   /**
-   * The plan of the call, for those of the limits that have plans. The router does not know this option,
-   * so pages show the plan of `createRateLimitTRPC`. An answer that is no plan of the limiter fails the
-   * call with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason. Not with `config`.
+   * The plan of the call, for limits with plans. The router does not know this option, so pages show the
+   * plan of `createRateLimitTRPC`. An answer that is no plan of the limiter fails the call with
+   * `INTERNAL_SERVER_ERROR`, whose `cause` has the reason. Not with `config`.
    * @default the result of the `plan` of `createRateLimitTRPC`, or of the limiter's own
    */
   plan?: OrFunction<RateLimitedCall<TContext, TInput>, TPlan>;
   /**
-   * The limit's config for this call, for what is no plan. `undefined` leaves the call to the limit's
-   * own, or to the plan of its caller. The router does not know this option, so pages show the limit
-   * without it. A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`, whose `cause`
-   * has the reason.
-   * @default the limit's own, or that of the caller's plan
+   * The limit's config for this call, where no plan has that config. `undefined` means the limit's own
+   * config, or the config of the caller's plan. The router does not know this option, so pages show the
+   * limit without this config. A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`,
+   * whose `cause` has the reason.
+   * @default the limit's own config, or the config of the caller's plan
    */
   config?: OrFunction<RateLimitedCall<TContext, TInput>, LimitConfig | undefined>;
-  /**
-   * Take tokens that are still to come. `ctx.rateLimit.retryAfter` then says when to do the work.
-   */
+  /** Takes tokens that are still to come. `ctx.rateLimit.retryAfter` then says when to do the work. */
   reserve?: OrFunction<RateLimitedCall<TContext, TInput>, boolean>;
   /**
    * How long a call waits in line for a slot, ms: at least 0, or `Infinity`. Only with a limit of
@@ -62,31 +60,32 @@ export interface RateLimitedOptions<TContext, TInput, TPlan extends string = nev
    */
   maxWait?: number | undefined;
   /**
-   * The id of who holds the slot, such as one that a page has made up for its stream and sends again when
-   * it reconnects: `({ input }) => input.stream`. A call with the id of a slot that is held takes that
-   * slot over, and the stream before it ends with `CONFLICT`, after a third of the `ttl` at most. Without
-   * it, a page whose connection has died is denied for as long as the server does not hear of that, and
-   * tRPC's client then gives up. Only with a limit of `kind: "concurrency"`; see `holder` of `enter`.
+   * The id of the holder of the slot. For example, a page makes an id up for its stream, and sends the id
+   * again when it reconnects: `({ input }) => input.stream`. A call with the id of a held slot takes the
+   * slot over. The stream that held the slot then ends with `CONFLICT`, after a third of the `ttl` at
+   * most. Without an id, a page whose connection has died is denied until the server notices the dead
+   * connection, and tRPC's client gives up. Only with a limit of `kind: "concurrency"`; see `holder` of
+   * `enter`.
    * @default none: each call has a slot of its own
    */
   holder?: ((call: RateLimitedCall<TContext, TInput>) => string | undefined) | undefined;
   /**
-   * The id of the call, such as one that the client has sent: `({ input }) => input.nonce`. The same
-   * id is charged once per limit and key; see `once` of `limit`. `ctx.rateLimit.repeated` then tells
-   * the procedure that it has been asked before. The procedure runs again, so it has to do its work
-   * once, too: by a unique column for the id. Else a client gets any number of calls for one id.
-   * With several limits, it is asked for once, and `name` is the first of them. `undefined` is no id.
-   * An id that no row can have is BAD_REQUEST. Not for limits with `shards`, and not with slots.
+   * The id of the call, such as one that the client has sent: `({ input }) => input.nonce`. The same id
+   * is charged once per limit and key; see `once` of `limit`. `ctx.rateLimit.repeated` then tells the
+   * procedure that it has been asked before. The procedure runs again, so the procedure must do its work
+   * only once, too: by a unique column for the id. Otherwise, a client gets any number of calls for one
+   * id. With several limits, the function is called once, and `name` is the first limit. `undefined` is
+   * no id. An id that no row can have is BAD_REQUEST. Not for limits with `shards`, and not with slots.
    */
   once?: (
     call: RateLimitedCall<TContext, TInput>,
   ) => string | undefined | Promise<string | undefined>;
   /**
-   * Holds the tokens of the call until they are settled, at `ctx.rateLimit.settle` or by the id in any
-   * process; see `hold` of `limit`. The id is that of `once`, and one of its own where there is none:
-   * `ctx.rateLimit.once` has it, for a job that settles the call later. A procedure that fails without
-   * settling leaves the hold to lapse, unless `on` gives its tokens back. Of several limits, those hold
-   * their tokens that have `holds: true`.
+   * Holds the tokens of the call until they are settled, by `ctx.rateLimit.settle` or, in any process, by
+   * the id; see `hold` of `limit`. The id is the result of `once`, or a random id. `ctx.rateLimit.once`
+   * has the id, for a job that settles the call later. If a procedure fails without settling, the hold
+   * lapses, unless `on` gives the tokens back. Of several limits, the limits with `holds: true` hold
+   * their tokens.
    * @default none: the tokens are spent
    */
   hold?: HoldTerms | undefined;
@@ -95,10 +94,10 @@ export interface RateLimitedOptions<TContext, TInput, TPlan extends string = nev
 /** The calls that are charged. */
 export interface ChargeOnErrorOptions {
   /**
-   * The calls that cost tokens: every call, every call without an error, every call with an error,
-   * or every call with one of the errors for which the function returns true. Every call is charged
-   * before its procedure runs, and the tokens of the others are given back afterwards. So a hundred
-   * concurrent guesses get no further than a hundred guesses in a row.
+   * The calls that cost tokens: every call, every call without an error, every call with an error, or
+   * every call with an error for which the function returns true. Every call is charged before its
+   * procedure runs. Afterwards, the tokens of calls that cost none are given back. A hundred concurrent
+   * guesses thus get no further than a hundred guesses in a row.
    * @default "call"
    */
   on?: "call" | "success" | "error" | ((error: TRPCError) => boolean);
@@ -107,13 +106,14 @@ export interface ChargeOnErrorOptions {
 }
 
 /**
- * The result that a procedure finds at `ctx.rateLimit`. It is always `ok`.
+ * The result that a procedure finds at `ctx.rateLimit`. The result is always `ok`.
  *
- * Its `settle` corrects the charge to the tokens that were really used, as `settle` of the limiter
- * does. For several limits, it takes the tokens by the names of the limits. It can be called after
- * the procedure has returned, at the end of a stream. It does not reject when the store fails: the
- * estimate stays charged, and `settled` is false. So it is where the use is not known: `undefined`,
- * `null` or `NaN`. In `rateLimited.transaction`, it is part of the transaction and rejects.
+ * `settle` corrects the charge to the tokens that were really used, as `settle` of the limiter does. For
+ * several limits, `settle` takes the tokens by the names of the limits. It can be called after the
+ * procedure has returned, for example at the end of a stream. When the store fails, `settle` does not
+ * reject: the estimate stays charged, and `settled` is false. The same happens where the use is not
+ * known: `undefined`, `null` or `NaN`. In `rateLimited.transaction`, `settle` is part of the transaction,
+ * and rejects when the store fails.
  */
 export type Granted<TNames> = TNames extends string
   ? Extract<RateLimitResult, { ok: true }> & {
@@ -125,48 +125,48 @@ export type Granted<TNames> = TNames extends string
     } & SlotOfCall &
       IdOfCall;
 
-/** What a procedure finds at `ctx.rateLimit` of the id of its call. */
+/** The id of a call, which its procedure finds at `ctx.rateLimit`. */
 export interface IdOfCall {
   /** The id under which the tokens are held. Absent without `hold`. */
   readonly once?: string;
 }
 
-/** What a procedure finds at `ctx.rateLimit` of the slot that its call holds. */
+/** The signal of the slot of a call, which its procedure finds at `ctx.rateLimit`. */
 export interface SlotOfCall {
   /**
-   * Aborted when the slot is lost; see `signal` of `EnterGranted`. Absent where none of the limits is of
-   * `kind: "concurrency"`.
+   * Aborted when the slot is lost; see `signal` of `EnterGranted`. Absent where no limit is of `kind:
+   * "concurrency"`.
    */
   signal?: AbortSignal;
 }
 
 /**
- * The tokens that were used, by limit. Limits that are left out stay as they were charged, and so do
- * those whose use is not known; then `settled` is false. A name that is none of them is a
- * `RateLimitInputError`, and then nothing is settled.
+ * The tokens that were used, by limit. Limits that are left out, or whose use is not known, stay as they
+ * were charged; `settled` is then false. A name of another limit is a `RateLimitInputError`, and nothing
+ * is settled.
  */
 export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
   ? { readonly [TKey in TName]?: number | null | undefined }
   : never;
 
-/** What a call costs, and how the limits pay for it. */
+/** The cost of a call, and how the limits pay for it. */
 export interface RateLimitedFirstOptions<TContext, TInput, TPlan extends string = never>
   extends
     Omit<RateLimitedOptions<TContext, TInput, TPlan>, "reserve" | "maxWait" | "holder">,
     Pick<ChargeOnErrorOptions, "on"> {
   /**
-   * Each limit gives what it has, in order, until the call has its tokens; see `split` of
-   * `limitFirst`. The `count` of the first limit is then that of the call.
+   * Each limit gives the tokens that it has, in order, until the call has its tokens; see `split` of
+   * `limitFirst`. The `count` of the first limit is then the count of the call.
    * @default false: one limit pays for the whole call
    */
   split?: boolean;
 }
 
 /**
- * The result that a procedure finds at `ctx.rateLimit`. Its `paid` says which limits gave how many
- * tokens, and `settle` corrects that to the tokens that were really used: what was paid last goes
- * back first, and more than was paid is charged to the first limit. It can be called after the
- * procedure has returned. It does not reject when the store fails: the estimate stays charged.
+ * The result that a procedure finds at `ctx.rateLimit`. `paid` says which limits gave how many tokens.
+ * `settle` corrects the charge to the tokens that were really used: tokens that were paid last go back
+ * first, and tokens beyond the payment are charged to the first limit. `settle` can be called after the
+ * procedure has returned. When the store fails, `settle` does not reject: the estimate stays charged.
  */
 export type FirstGranted<TName extends string> = Extract<LimitFirstResult<TName>, { ok: true }> & {
   settle(actual: number | null | undefined): Promise<SettleResult>;
@@ -180,15 +180,15 @@ type Flat<TObject> = { [TKey in keyof TObject]: TObject[TKey] };
 export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverrides>>;
 
 /**
- * Middleware for `.use(…)`. Put it after `.input(…)`. Then a call with an invalid input consumes
- * nothing, and the functions among the options receive the input, typed.
+ * Middleware for `.use(…)`. Put the middleware after `.input(…)`: a call with an invalid input then
+ * consumes nothing, and the functions among the options receive the input, typed.
  *
  * `names` is one limit, or several limits that are charged all or nothing in one round trip.
  *
  * A denied call throws a `TRPCError` `TOO_MANY_REQUESTS` that `isRateLimitError` recognises.
  *
- * One of the limits may be of `kind: "concurrency"`. The call then holds a slot while its procedure
- * runs. If the procedure returns a stream, the call holds it to the end of the stream, or until the
+ * One of the limits may be of `kind: "concurrency"`. The call then holds a slot while its procedure runs.
+ * If the procedure returns a stream, the call holds the slot to the end of the stream, or until the
  * client goes away.
  *
  * @example
@@ -212,8 +212,8 @@ export interface RateLimited<
 
   /**
    * The first of several limits that has the tokens pays for the call, such as the plan and then the
-   * credits; see `limitFirst` of the limiter. `ctx.rateLimit.paid` says which one it was. A call that
-   * none of them can pay for is denied until the first of them can.
+   * credits; see `limitFirst` of the limiter. `ctx.rateLimit.paid` names the limit that paid. A call for
+   * which no limit can pay is denied until the earliest of the limits can pay.
    *
    * @example
    * const draw = t.procedure.use(rl.rateLimited.first(["plan", "credits"])).mutation(() => send());

@@ -1,5 +1,6 @@
 /**
- * Creates the middleware: it charges limits for a procedure call, and denies it if they are empty.
+ * Creates the middleware: it charges limits for a procedure call, and denies the call if the limits are
+ * empty.
  */
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { Call, Charging } from "./items-of-call.js";
@@ -16,7 +17,7 @@ import type {
 import { slotsAmong } from "../limiter/types/named-limits.js";
 import { validateFirst, validateRateLimited } from "./validate-rate-limited.js";
 
-/** The middleware treats every context and input alike. Their types are in `RateLimited`. */
+/** The middleware treats every context and every input alike. `RateLimited` has the types. */
 type Options = RateLimitedOptions<object, unknown, string>;
 type FirstOptions = RateLimitedFirstOptions<object, unknown, string>;
 

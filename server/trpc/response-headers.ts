@@ -24,14 +24,14 @@ export interface RateLimitResponseMetaOptions {
 /**
  * For `responseMeta` of an adapter:
  *
- * - `Retry-After`: whole seconds, rounded up, when calls of the request were denied; in a batch,
- *   the longest wait, and none where no wait helps;
+ * - `Retry-After`: whole seconds, rounded up, when calls of the request were denied; in a batch, the
+ *   longest wait. No field where no wait helps;
  * - `RateLimit-Policy`: per limit that was charged, `q` tokens in `w` seconds;
- * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
- *   pass, or else until the limit is full again or its window ends. If several limits denied a
- *   call, each of them is listed.
+ * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would pass, or
+ *   else until the limit is full again or its window ends. If several limits denied a call, each of these
+ *   limits is listed.
  *
- * A batch stream and a subscription get none: they send their headers before their calls run.
+ * A batch stream and a subscription get no fields: their headers are sent before their calls run.
  *
  * @example
  * import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
@@ -75,7 +75,7 @@ export function rateLimitResponseMeta({
   };
 }
 
-/** Of several decisions about one limit, the response reports the one with the longest wait. */
+/** Of several decisions about one limit, the response reports the decision with the longest wait. */
 function isStricter(a: LimitFacts, b: LimitFacts): boolean {
   const [waitA, waitB] = [a.retryAfter ?? 0, b.retryAfter ?? 0];
   return waitA === waitB ? a.value < b.value : waitA > waitB;

@@ -1,6 +1,6 @@
 /**
- * The type of the router. It is written down, because TypeScript would name the types of tRPC in its
- * declaration as the newest version 11 does, and older ones do not have these names.
+ * The type of the router. The type is written down, because TypeScript's own declaration would use names
+ * of tRPC's newest version 11, which older versions do not have.
  */
 import type {
   TRPCMutationProcedure,
@@ -12,7 +12,7 @@ import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { BuiltRouter, DefaultErrorShape, Definition } from "./trpc-types.js";
 
 /**
- * The router through which clients read limits. `TName` are the limits that they may know.
+ * The router through which clients read limits. `TName` are the limits that clients may know.
  *
  * @example
  * const appRouter = t.router({ rateLimit: rl.router });
@@ -49,7 +49,7 @@ export interface Item<TName extends string> {
   key?: string | undefined;
 }
 
-/** One limit, and the tokens that it is asked about. */
+/** One limit, and the tokens of a call to ask about. */
 export interface Query<TName extends string> extends Item<TName> {
   count?: number | undefined;
 }

@@ -26,7 +26,7 @@ export interface AuthorizeOptions<TContext, TName extends string> {
   action: "limit" | "reset";
   /** The limit. */
   name: TName;
-  /** As the server resolved it. */
+  /** The key as the server resolved it. */
   key: string | undefined;
 }
 
@@ -36,7 +36,7 @@ interface KeyAndPlan {
   plan: string | undefined;
 }
 
-/** What each plan may do, by the names of plans and limits; see `plans` of the limiter. */
+/** The terms of each plan, by the names of plans and limits; see `plans` of the limiter. */
 type PlansShown = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface RouterOptions<TContext extends object, TName extends string> {
@@ -84,9 +84,9 @@ export function createRateLimitRouter<
     keyInterval,
     keyFor,
     planFor,
-    // Not one of the codes on which tRPC's client reconnects. Clients of this package poll instead,
-    // and try a stream again after growing pauses. A reconnect of the client itself is not refused:
-    // it has the id of the stream that it replaces.
+    // tRPC's client must not reconnect on this code. Clients of this package poll instead, and try a
+    // stream again after growing pauses. A client that reconnects by itself is not refused: it sends the
+    // id of the stream that it replaces.
     refusal: (message) => new TRPCError({ code: "CONFLICT", message }),
     toPublicError,
   });
@@ -141,7 +141,9 @@ export function createRateLimitRouter<
       ),
     ),
 
-    /** Snapshots of several limits: one of each at once, and another one after each change. */
+    /**
+     * Snapshots of several limits: one snapshot of each limit at once, and another one after each change.
+     */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {
       yield* streams.watch(ctx, input, signal);
     }),
@@ -171,14 +173,17 @@ export function createRateLimitRouter<
   });
 }
 
-/** Without `storeFailed`: an attacker has no need to know which limits an outage opens. */
+/** The result without `storeFailed`: an attacker must not learn which limits an outage opens. */
 function shownToClients(result: RateLimitResult): RateLimitResult {
   if (!result.ok || result.storeFailed === undefined) return result;
   const { storeFailed: _, ...shown } = result;
   return shown;
 }
 
-/** Whether an override or the plan lets every call of this limit pass: then its config is a shadow. */
+/**
+ * Whether an override or the plan lets every call of this limit pass. If so, the config of the snapshot
+ * is a shadow, and the limit's own config is none.
+ */
 function isExempt(
   { limits, plans }: RouterOptions<object, string>["limiter"],
   { name, plan = "", config }: RateLimitSnapshot,

@@ -15,7 +15,7 @@ import { settleQuietly } from "./settle.js";
 type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
 type Paid = LimitFirstResult & { ok: true };
 
-/** Has a call paid for, runs its procedure, and gives the tokens back if the call costs nothing. */
+/** Charges a call, runs its procedure, and gives the tokens back if the call costs nothing. */
 export async function chargeFirst(
   charging: Charging,
   { split = false, on = "call" }: RateLimitedFirstOptions<object, unknown, string>,
@@ -43,7 +43,7 @@ export async function chargeFirst(
   return result;
 }
 
-/** Limits that pay together have one count, that of the call. */
+/** An item of a payment. Limits that pay together share the count of the call. */
 function itemOf({ name, key, plan, config, ...item }: ChargedItem, split: boolean) {
   return { name, ...keyOption(key), plan, config, ...(!split && countOption(item)) };
 }

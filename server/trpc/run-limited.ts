@@ -1,4 +1,4 @@
-/** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
+/** The work of the middleware around a procedure: takes tokens, and gives tokens back or keeps them. */
 import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import { type ChargedItem, giveBack, isCostly, take, type Taken } from "../hosts/charge-request.js";
@@ -24,7 +24,9 @@ interface TakenForCall extends Taken {
   noted: readonly NotedDecision[];
 }
 
-/** Charges a call and runs its procedure. It holds its slot, if it has one, as long as that runs. */
+/**
+ * Charges a call and runs its procedure. A call with a slot holds the slot as long as the procedure runs.
+ */
 export async function charge(
   charging: Charging,
   options: ChargeOnErrorOptions,
@@ -46,7 +48,7 @@ export async function charge(
     const patience = shown.period as number;
     return await releasedAfter(result, slot, { signal: call.signal, isSubscription, patience });
   } catch (error) {
-    // A function of the application has failed. A slot that is not released is renewed for ever.
+    // A function of the application has failed. Release the slot, or it is renewed for ever.
     await slot.release();
     throw error;
   }
@@ -103,7 +105,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
       noted = taken.noted;
       const result = await call.next({ ctx: { rateLimit: taken.granted, tx } });
       if (result.ok) return result;
-      // Throw, so that the transaction is rolled back, and retried if this was a conflict.
+      // Throw, so that the transaction is rolled back, and retried if the error was a conflict.
       failure = result;
       throw result.error;
     });
@@ -132,7 +134,7 @@ export function withId<TGranted extends object>(
   { hold }: Pick<Options, "hold">,
   once: string | undefined,
 ): TGranted {
-  // Not enumerable, so that a procedure can still return the decision to its client.
+  // Make `once` not enumerable, so that a procedure can still return the decision to its client.
   return hold === undefined ? granted : Object.defineProperty(granted, "once", { value: once });
 }
 

@@ -13,8 +13,8 @@ type Granted = RateLimitResult | LimitAllResult;
  * Adds `settle` to what a procedure finds at `ctx.rateLimit`. The property is not enumerable, so
  * that a procedure can still return the decision to its client.
  *
- * @param mayFail whether a failure of the store reaches the procedure. Outside a transaction it must
- * not: the work is done, and the estimate stays charged.
+ * @param mayFail whether a failure of the store reaches the procedure. Pass `false` outside a
+ * transaction: the work is done, and the estimate stays charged.
  */
 export function withSettle<TGranted extends Granted>(
   limits: Pick<UntypedOperations, "settle">,
@@ -28,7 +28,7 @@ export function withSettle<TGranted extends Granted>(
   async function settle(actual: Usage | UsageByName): Promise<SettleResult> {
     if (typeof names === "string") return settleOne(granted as RateLimitResult, actual as Usage);
     const { results } = granted as LimitAllResult;
-    // A whole that is missing is that of every limit.
+    // If the use of the whole call is not known, the use of each limit is not known.
     const byName = isMissing(actual)
       ? Object.fromEntries(names.map((name) => [name, actual]))
       : (actual as UsageByName);
@@ -64,7 +64,9 @@ export async function settleQuietly(
   }
 }
 
-/** What is wrong with the counts, in plain JavaScript. A count that is ignored would stay charged. */
+/**
+ * The mistake in counts of plain JavaScript, if there is a mistake. An ignored count would stay charged.
+ */
 function unknownIn(byName: unknown, names: readonly string[]): string | undefined {
   if (typeof byName !== "object" || byName === null) return `got ${describe(byName)}`;
   const other = Object.keys(byName).find((name) => !names.includes(name));

@@ -1,6 +1,6 @@
 /**
- * Types of tRPC by the names that every version 11 has. `@trpc/server` itself exports them since
- * 11.4 only. The declarations that tRPC's own applications emit name the same entry point.
+ * Types of tRPC by the names that every version 11 has. `@trpc/server` itself exports these types only
+ * since 11.4. Applications of tRPC emit declarations that name the same entry point.
  */
 import type { DefaultErrorShape } from "@trpc/server/unstable-core-do-not-import";
 
@@ -11,7 +11,7 @@ export type {
   TRPCErrorShape,
 } from "@trpc/server/unstable-core-do-not-import";
 
-/** What tRPC knows of a procedure. */
+/** The types of a procedure, as tRPC knows them. */
 export interface Definition<TMeta, TInput, TOutput> {
   input: TInput;
   output: TOutput;

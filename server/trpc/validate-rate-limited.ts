@@ -103,7 +103,7 @@ function validatePlanOption(
   validatePlan("rateLimited()", { limits }, names, plan);
 }
 
-/** Options that slots do not have, and those that only slots have. */
+/** Checks options that slots do not have, and options that only slots have. */
 function validateSlotOptions(
   slots: string | undefined,
   all: readonly string[],
@@ -211,7 +211,7 @@ function demandRefilling(
   throw new RateLimitConfigError(option, value, { message });
 }
 
-/** One id for all calls would let one of them be charged, so it has to be a function. */
+/** Checks that `once` is a function: with one id for all calls, only one call would be charged. */
 function validateOnce(
   limits: LimitConfigs,
   names: readonly string[],
@@ -237,12 +237,16 @@ function validateHolding(
   const hasHolds = (limit: AnyLimit | undefined) => limit?.holds === true;
   validateTerms(hold);
   const all = names.map((name) => limitOf(limits, name));
-  // Those that pay together settle together. Of others, only some may have to be settled.
+  // Limits that pay together settle together, so all of them need holds. Otherwise, some limits with
+  // holds are enough.
   const needed = isPayment ? all.every(hasHolds) : all.some(hasHolds);
   if (!needed) throw unheld(names[all.findIndex((limit) => !hasHolds(limit))]!, hold);
 }
 
-/** A denial is thrown, which rolls the transaction back, and with it what would close the bucket. */
+/**
+ * The error for a limit with `blockFor` in a transaction. A denial is thrown and rolls the transaction
+ * back, so the denial could not close the bucket.
+ */
 export function rolledBack(name: string | undefined): RateLimitConfigError {
   const message =
     `rateLimited.transaction() cannot charge ${describe(name)}: the denial that closes it ` +

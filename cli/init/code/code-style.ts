@@ -5,7 +5,7 @@ export interface CodeStyle {
   semicolons: boolean;
 }
 
-/** As its imports have them. */
+/** The quotes and semicolons of a file, as most of its imports have them. */
 export function codeStyleOf(text: string): CodeStyle {
   const ends = text.match(/(?:\bfrom\s*|^import\s*)["'][^"'\n]*["'];?/gm) ?? [];
   const most = (isSo: (line: string) => boolean) =>
@@ -16,12 +16,12 @@ export function codeStyleOf(text: string): CodeStyle {
   };
 }
 
-/** What one level of indentation is in a file. */
+/** One level of indentation in a file. */
 export function indentUnit(text: string): string {
   return /^(\t| {2,4})(?=[^\s*])/m.exec(text)?.[1] ?? "  ";
 }
 
-/** Code of this command's own, which has two spaces, double quotes and semicolons, in a style. */
+/** Turns code of this command, which has two spaces, double quotes and semicolons, into a style. */
 export function inStyle(code: string, { quote, semicolons }: CodeStyle, unit = "  "): string {
   return code
     .split("\n")

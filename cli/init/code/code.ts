@@ -1,6 +1,6 @@
 /**
- * A file of code that is edited at places of its syntax. What is not edited keeps each character, and
- * what is added has the quotes, the semicolons and the indentation of the file.
+ * A file of code that is edited at places of its syntax. Code that is not edited keeps each character.
+ * Added code has the quotes, the semicolons and the indentation of the file.
  */
 import type { Node, Program } from "@babel/types";
 import MagicString from "magic-string";
@@ -12,7 +12,7 @@ export class Code {
   /** One level of indentation. */
   readonly unit: string;
   readonly #edited: MagicString;
-  /** The names that edits need, by what they are imported from. `writeImports` writes them. */
+  /** The names that edits need, by the module that exports them. `writeImports` writes the imports. */
   readonly wanted = new Map<string, string[]>();
 
   private constructor(
@@ -30,7 +30,10 @@ export class Code {
     return program && new Code(file, text, program);
   }
 
-  /** The text with all edits, or `undefined` if it is no code any more, such as with a name twice. */
+  /**
+   * The text with all edits; `undefined` if the text does not parse any more, for example with a name
+   * declared twice.
+   */
   result(): string | undefined {
     const text = this.#edited.toString();
     return parseProgram(this.file, text) ? text : undefined;
@@ -65,7 +68,7 @@ export class Code {
     else this.#edited.update(start, end, text);
   }
 
-  /** A part whose lines stand further to the right. What a template says stays as it is. */
+  /** A part with its lines shifted to the right. Lines inside of template strings stay as they are. */
   shifted(start: number, end: number, by: string): string {
     const templates = findAll(this.program, "TemplateElement").map(({ node }) => node);
     const isSaid = (at: number) =>
@@ -75,19 +78,19 @@ export class Code {
       .replace(/\n(?=.)/g, (line, at: number) => (isSaid(start + at) ? line : line + by));
   }
 
-  /** At the end, after a blank line. */
+  /** Adds a text at the end, after a blank line. */
   append(text: string): void {
     const gap = this.text.endsWith("\n\n") ? "" : this.text.endsWith("\n") ? "\n" : "\n\n";
     this.#edited.append((this.text === "" ? "" : gap) + text);
   }
 
-  /** This command's own lines, as the file writes its code. */
+  /** Turns lines of this command into the style of the file. */
   styled(lines: string): string {
     return inStyle(lines, this.style, this.unit);
   }
 }
 
-/** The same lines, further to the right. */
+/** The same lines, shifted to the right. */
 export function indented(text: string, by: string): string {
   return text.replace(/^(?=.)/gm, by);
 }

@@ -17,7 +17,7 @@ export function importsOf({ program }: Code): ImportDeclaration[] {
   return program.body.filter((each) => each.type === "ImportDeclaration");
 }
 
-/** Where a file imports a name from. */
+/** The module from which a file imports a name. */
 export function importedFrom(code: Code, name: string): string | undefined {
   return importsOf(code).find(({ specifiers }) =>
     specifiers.some((each) => each.local.name === name),
@@ -25,8 +25,9 @@ export function importedFrom(code: Code, name: string): string | undefined {
 }
 
 /**
- * Writes the imports that the edits of a file need, after those edits: names into an import that
- * there is, or else a line among those of packages, or of the application's own files.
+ * Writes the imports that the edits of a file need, after the edits. Names go into an existing import of
+ * the module. Otherwise, a new line goes among the imports of packages, or of the application's own
+ * files.
  */
 export function writeImports(code: Code): void {
   for (const [from, names] of code.wanted) writeImport(code, from, names);
@@ -50,7 +51,7 @@ function writeImport(code: Code, from: string, names: readonly string[]): void {
   else addNames(code, own, missing);
 }
 
-/** `import pg from "pg"`. */
+/** Writes a line such as `import pg from "pg"`. */
 export function writeDefaultImport(code: Code, from: string, name: string): void {
   const isThere = importsOf(code).some(
     ({ source, specifiers }) =>
@@ -109,7 +110,10 @@ function insertLine(code: Code, from: string, text: string): void {
   code.insert(start, `${line}\n${gap}`);
 }
 
-/** The first import that comes later in the alphabet, if they are sorted, and a line begins with it. */
+/**
+ * The first import that comes later in the alphabet, if the imports are sorted. The new line can be
+ * inserted before it.
+ */
 function placeAmong(
   kin: readonly ImportDeclaration[],
   from: string,
@@ -118,12 +122,12 @@ function placeAmong(
   const sources = kin.map(({ source }) => source.value);
   if (!isSorted(sources)) return undefined;
   const later = kin.find(({ source }) => byName(from, source.value) < 0);
-  // Comments before it belong to it, but for those at the start of the file.
+  // Comments before an import belong to the import, except at the start of the file.
   if (later === undefined || (later.leadingComments && later !== all[0])) return undefined;
   return later;
 }
 
-/** After `"use client"` and the like. */
+/** The position after `"use client"` and other directives. */
 function headEnd({ program, text }: Code): number {
   const last = program.directives.at(-1) ?? program.interpreter;
   if (!last) return 0;
@@ -137,7 +141,7 @@ export const byName = (a: string, b: string): number =>
 const isSorted = (names: readonly string[]) =>
   names.every((name, i) => i === 0 || byName(names[i - 1]!, name) <= 0);
 
-/** The names that a file imports from a package, with how it calls them. */
+/** The names that a file imports from a package, with their local names. */
 export function localNames(code: Code, from: RegExp): Map<string, string> {
   return new Map(
     importsOf(code)

@@ -1,4 +1,4 @@
-/** The syntax of a file of TypeScript or JavaScript, and how its nodes are found. */
+/** Parses a file of TypeScript or JavaScript, and finds nodes in its syntax. */
 import { parse } from "@babel/parser";
 import type { Node, ObjectExpression, Program } from "@babel/types";
 
@@ -24,7 +24,7 @@ export function parseProgram(file: string, text: string): Program | undefined {
 
 export type NodeOf<T extends Node["type"]> = Extract<Node, { type: T }>;
 
-/** A node, with those around it; the nearest one is the last. */
+/** A node, with the nodes around it; the nearest node is the last. */
 export interface Found<T extends Node = Node> {
   node: T;
   around: readonly Node[];
@@ -71,7 +71,7 @@ function isNode(value: unknown): value is Node {
 export const startOf = (node: Node): number => node.start!;
 export const endOf = (node: Node): number => node.end!;
 
-/** The name of an identifier, or of what is read from an object: `a.b.c` is `c`. */
+/** The name of an identifier, or of a property: the name of `a.b.c` is `c`. */
 export function nameOf(node: Node | null | undefined): string | undefined {
   if (node?.type === "Identifier" || node?.type === "JSXIdentifier") return node.name;
   if (node?.type === "StringLiteral") return node.value;
@@ -82,7 +82,7 @@ export function nameOf(node: Node | null | undefined): string | undefined {
   return undefined;
 }
 
-/** The first identifier of a chain: of `a.b().c`, `a`. */
+/** The first identifier of a chain: for `a.b().c`, `a`. */
 export function rootOf(node: Node): string | undefined {
   if (node.type === "Identifier") return node.name;
   if (node.type === "MemberExpression" || node.type === "OptionalMemberExpression") {
@@ -141,7 +141,7 @@ export function isFunction(node: Node | null | undefined): node is FunctionNode 
   );
 }
 
-/** What a function returns: its body, or the values of its own `return` statements. */
+/** The values that a function returns: its body, or the values of its own `return` statements. */
 export function returnsOf(fn: FunctionNode): Node[] {
   if (fn.body.type !== "BlockStatement") return [fn.body];
   return findAll(fn.body, "ReturnStatement").flatMap(({ node, around }) =>
@@ -149,7 +149,7 @@ export function returnsOf(fn: FunctionNode): Node[] {
   );
 }
 
-/** Something that the top level of a file declares. */
+/** A declaration at the top level of a file. */
 export interface Declared {
   name: string;
   /** The value of a variable, the function, the class or the type. */

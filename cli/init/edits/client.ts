@@ -13,7 +13,7 @@ import {
   startOf,
 } from "../code/syntax.js";
 
-/** Links that send, and that cannot subscribe. */
+/** Links that send calls, and that cannot subscribe. */
 const SENDING = [
   "httpBatchLink",
   "httpBatchStreamLink",
@@ -24,10 +24,10 @@ const SUBSCRIBING = ["httpSubscriptionLink", "unstable_httpSubscriptionLink", "w
 const TYPED = ["createTRPCClient", "createTRPCProxyClient", "createTRPCReact", "createTRPCContext"];
 
 export interface Links {
-  /** The element of the list that sends, and its own call of a link. */
+  /** The element of the list that sends, and the settings in its call of a link. */
   element: Expression;
   sending: ObjectExpression;
-  /** The name of that link. */
+  /** The name of the link that sends. */
   link: string;
   subscribes: boolean;
 }
@@ -47,7 +47,7 @@ export function linksIn({ program }: Code): Links | undefined {
   return undefined;
 }
 
-/** The variable that the client of the links is made for: `const trpcClient`, or `const [trpcClient]`. */
+/** The variable that holds the client with these links: `const trpcClient`, or `const [trpcClient]`. */
 export function clientIn(code: Code): { name: string; isTopLevel: boolean } | undefined {
   const links = linksIn(code);
   if (links === undefined) return undefined;
@@ -61,7 +61,7 @@ export function clientIn(code: Code): { name: string; isTopLevel: boolean } | un
   return { name, isTopLevel: found.around.length <= 3 };
 }
 
-/** How the file calls the type of the router. */
+/** The name of the router's type in the file. */
 export function routerTypeIn({ program }: Code): string | undefined {
   for (const { node } of callsOf(program, ...TYPED)) {
     const type = node.typeParameters?.params[0];
@@ -73,7 +73,8 @@ export function routerTypeIn({ program }: Code): string | undefined {
 const NAMES_THE_LIMIT = `// Names the limit of each mutation, such as "post.create": "createPost".`;
 
 /**
- * The link that sends gets those of the limits before it, and one for subscriptions beside it.
+ * Adds the link of the limits before the link that sends, and a link for subscriptions beside the link
+ * that sends.
  *
  * @param polls whether the page has no `EventSource`, as in React Native.
  */
@@ -94,7 +95,7 @@ export function editLinks(code: Code, polls = false): boolean {
   if (url === undefined) return false;
   const transformer = propertyOf(sending, "transformer");
   const shared = [transformer, url].flatMap((each) => (each ? [code.textOf(each)] : []));
-  // EventSource has no headers. It sends cookies to another origin only if it is told to.
+  // EventSource sends no headers. It sends cookies to another origin only with `withCredentials`.
   const fetch = propertyOf(sending, "fetch");
   if (fetch && /credentials:\s*["']include["']/.test(code.textOf(fetch))) {
     shared.push("eventSourceOptions: { withCredentials: true }");
@@ -116,7 +117,7 @@ export function editLinks(code: Code, polls = false): boolean {
   return true;
 }
 
-/** `export const trpcClient`, for the provider in another file. */
+/** Exports the client (`export const trpcClient`), for the provider in another file. */
 export function exportClient(code: Code): boolean {
   const client = clientIn(code);
   const declared = declaredIn(code.program).find(({ name }) => name === client?.name);
@@ -125,7 +126,7 @@ export function exportClient(code: Code): boolean {
   return true;
 }
 
-/** React Native renders no HTML. */
+/** The code of the hooks. React Native renders no HTML, so it gets `useCountdown`. */
 const HOOKS = (
   router: string,
   polls = false,
@@ -151,7 +152,7 @@ export function editHooks(code: Code, polls = false): boolean {
   return true;
 }
 
-/** What an author adds, who has written the files in another way. */
+/** The lines for an author whose files have another form. */
 export function clientLines(links: Links | undefined, router = "AppRouter"): string {
   const link = links?.link ?? "httpBatchLink";
   return `${importText("trpc-rate-limit/client", ["rateLimitLink"])}

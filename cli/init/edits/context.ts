@@ -1,4 +1,4 @@
-/** Gives the context the address of the caller, and the limits the database that a server makes. */
+/** Adds the address of the caller to the context, and passes the database of a server to the limits. */
 import type { Node } from "@babel/types";
 import { addressFunction, forwarded, OF_HEADERS } from "../caller.js";
 import { type Code, indented } from "../code/code.js";
@@ -18,17 +18,17 @@ import {
 } from "../code/syntax.js";
 import { handlerIn } from "./server.js";
 
-/** Where a server finds the address of a caller. */
+/** The place where a server finds the address of a caller. */
 interface Host {
-  /** What the file of the context names. */
+  /** A text in the file of the context that tells the kind of server. */
   mark: RegExp;
-  /** The parameter, or the property of the parameter, that has the request. */
+  /** The name of the parameter with the request, or of the property of the parameter with the request. */
   name: string;
-  /** The address, from the request at `$`. */
+  /** The code of the address. `$` stands for the request. */
   value: string;
   /** A function for the end of the file. */
   helper?: string;
-  /** What the helper imports, and from where. */
+  /** The import of the helper. */
   from?: readonly [from: string, name: string];
 }
 
@@ -60,7 +60,7 @@ function hono(from: string): Host {
 
 const HEADERS_OF_REQUEST = `req.headers.get("x-forwarded-for")?.split(",").at(-1)`;
 
-/** @param packages of the server. */
+/** @param packages the packages of the server. */
 function hostsOf(packages: ReadonlySet<string>): Host[] {
   const conninfo = packages.has("@hono/node-server")
     ? "@hono/node-server/conninfo"
@@ -79,7 +79,7 @@ function hostsOf(packages: ReadonlySet<string>): Host[] {
     {
       mark: /\b(?:Create(?:Express|Fastify)ContextOptions|createExpressMiddleware|fastifyTRPCPlugin)\b/,
       name: "req",
-      // As the setting for proxies of the framework says.
+      // The framework finds the address by its own setting for proxies.
       value: "$.ip",
     },
     {
@@ -121,7 +121,7 @@ address: ${host.value.replace("$", host.name)},${host.helper ? `\n\n${host.helpe
 const FIELD = `/** Of the caller, for the limits of visitors. */
 address: string | undefined;`;
 
-/** @param name of the type; without one, that of `initTRPC.context<{ … }>`. */
+/** @param name the name of the type; without a name, the type in `initTRPC.context<{ … }>` is edited. */
 export function editContextType(code: Code, name: string | undefined): boolean {
   const declared = declaredIn(code.program).find((each) => each.name === name)?.value;
   const inline = findAll(code.program, "CallExpression").find(
@@ -146,8 +146,8 @@ export function editContextType(code: Code, name: string | undefined): boolean {
 }
 
 /**
- * @param creator the name of the function that makes the context; without one, it stands in the
- * settings of the handler.
+ * @param creator the name of the function that makes the context; without a name, the function in the
+ * settings of the handler is edited.
  */
 export function editCreateContext(
   code: Code,
@@ -190,13 +190,16 @@ export function inlineCreator(code: Code): FunctionNode | undefined {
   return isFunction(fn) ? fn : undefined;
 }
 
-/** For a function whose parameter has its type from the handler. */
+/** Adds a parameter to a function. The handler gives the parameter its type. */
 function withParameter(code: Code, fn: FunctionNode, name: string): string {
   code.insert(code.text.indexOf("(", startOf(fn)) + 1, `{ ${name} }`);
   return name;
 }
 
-/** How the function gets at its request, which its parameter may not name yet. */
+/**
+ * The code by which the function reads its request. Adds the request to the parameter, if it is missing
+ * there.
+ */
 function requestIn(code: Code, fn: FunctionNode, name: string): string | undefined {
   const [parameter] = fn.params;
   if (parameter?.type === "ObjectPattern") {
@@ -220,7 +223,7 @@ function requestIn(code: Code, fn: FunctionNode, name: string): string | undefin
 }
 
 /**
- * Tells the limits of the database that the file makes.
+ * Passes the database that the file makes to the limits.
  *
  * @param factory the function of the database's package.
  */
@@ -231,13 +234,14 @@ export function editServices(code: Code, factory: string, from: string): boolean
   const around = call.around.filter(({ type }) => type !== "AwaitExpression");
   const parent = around.at(-1)!;
   if (parent.type === "VariableDeclarator" && parent.id.type === "Identifier") {
-    // Before the variable, its declaration, and the `export` around that, if there is one.
+    // The nodes around the variable: its declaration, and the `export` around the declaration, if there
+    // is an `export`.
     const [outer, statement] = around.slice(-3, -1) as [Node, Node];
     const end = endOf(outer.type === "ExportNamedDeclaration" ? outer : statement);
     const indent = code.indentAt(startOf(statement));
     code.insert(end, `\n${indent}${code.styled(`keepLimitsIn(${parent.id.name});`)}`);
   } else if (parent.type === "ReturnStatement") {
-    // Each request makes its database, such as on D1.
+    // A function returns the database, for example for each request on D1.
     const indent = code.indentAt(startOf(parent));
     const lines = `const db = ${code.textOf(parent.argument!)};\nkeepLimitsIn(db);\nreturn db;`;
     const text = indented(code.styled(lines), indent).trimStart();

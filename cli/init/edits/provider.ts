@@ -5,15 +5,18 @@ import { importedFrom, WIDTH } from "../code/imports.js";
 import { endOf, findAll, nameOf, startOf } from "../code/syntax.js";
 
 export interface ProviderImports {
-  /** How the file imports the hooks; `undefined` if it has them. */
+  /** The module from which the file imports the hooks; `undefined` if the file itself has the hooks. */
   hooks: string | undefined;
   client: string;
-  /** How it imports the client; `undefined` if it has it. */
+  /** The module from which the file imports the client; `undefined` if the file itself has the client. */
   clientFrom: string | undefined;
   polls: boolean;
 }
 
-/** The element whose children are put into ours: that of tRPC, or else that of queries. */
+/**
+ * The provider whose children are put into the provider of the limits: the provider of tRPC, or else of
+ * queries.
+ */
 export function providerIn({ program }: Code): JSXElement | undefined {
   const elements = findAll(program, "JSXElement").map(({ node }) => node);
   const tagOf = ({ openingElement }: JSXElement) => openingElement.name;
@@ -30,7 +33,7 @@ export function providerIn({ program }: Code): JSXElement | undefined {
   );
 }
 
-/** What is inside of the provider of queries is put into ours. */
+/** Puts the children of this provider into the provider of the limits. */
 export function editProvider(code: Code, options: ProviderImports): boolean {
   const element = providerIn(code);
   const closing = element?.closingElement;
@@ -61,7 +64,10 @@ export function editProvider(code: Code, options: ProviderImports): boolean {
 
 const parenthesized = (node: Node) => node.extra?.["parenthesized"] === true;
 
-/** A statement that had one line, such as `return <A>{children}</A>;`, gets those of a block. */
+/**
+ * Whether an element follows `return` or `=>` in the same line, such as `return <A>{children}</A>;`. Such
+ * an element is put into parentheses.
+ */
 function followsKeyword({ text }: Code, element: Node): boolean {
   return /(?:\breturn|=>)[ \t]*$/.test(text.slice(0, startOf(element)));
 }

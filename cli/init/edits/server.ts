@@ -29,7 +29,7 @@ export function handlerIn({ program }: Code): ObjectExpression | undefined {
     const [settings] = node.arguments;
     if (settings?.type === "ObjectExpression" && propertyOf(settings, "router")) return settings;
   }
-  // Fastify has them in the options of its plugin.
+  // Fastify has the settings in the options of its plugin.
   return findAll(program, "ObjectProperty")
     .filter(({ node }) => nameOf(node.key) === "trpcOptions")
     .flatMap(({ node }) => findAll(node.value, "ObjectExpression"))
@@ -37,7 +37,7 @@ export function handlerIn({ program }: Code): ObjectExpression | undefined {
     .find((object) => propertyOf(object, "router"));
 }
 
-/** `Retry-After`, and the fields of the limits, in the answers of tRPC. */
+/** Adds `Retry-After`, and the fields of the limits, to the answers of tRPC. */
 export function editHandler(code: Code): boolean {
   const settings = handlerIn(code);
   const router = settings && propertyOf(settings, "router");
@@ -55,7 +55,7 @@ export const HANDLER_LINES = `${importText("trpc-rate-limit/trpc", ["rateLimitRe
 // In the settings of the handler of tRPC: Retry-After, and the fields of the limits.
 responseMeta: rateLimitResponseMeta,`;
 
-/** The call of Prisma's adapter that opens a pool which only the adapter knows. */
+/** The call of Prisma's adapter that opens a pool inside of the adapter. */
 export function hiddenPoolIn({ program }: Code) {
   const [call, ...others] = callsOf(program, "PrismaPg");
   return call?.node.arguments[0]?.type === "ObjectExpression" && others.length === 0
@@ -69,7 +69,8 @@ export function editPrismaPool(code: Code): boolean {
   const settings = call?.node.arguments[0];
   const i = call?.around.findLastIndex(({ type }) => /Statement$|Declaration$/.test(type)) ?? -1;
   if (call === undefined || settings === undefined || i === -1) return false;
-  // What a function makes of its parameters cannot be made before it.
+  // Inside of a function, the settings may depend on parameters: the pool cannot be opened before the
+  // function.
   if (call.around.slice(i).some(isFunction)) return false;
   let statement: Node = call.around[i]!;
   const outer = call.around[i - 1];

@@ -1,4 +1,4 @@
-/** The edits of the file of tRPC, and of that of its router. */
+/** The edits of the file of tRPC, and of the file of its router. */
 import type { Node } from "@babel/types";
 import type { Caller } from "../caller.js";
 import type { Code } from "../code/code.js";
@@ -17,12 +17,12 @@ import {
 import { createCallOf } from "../context.js";
 
 export interface SectionOptions {
-  /** How the file imports the limits. */
+  /** The module from which the file imports the limits. */
   limits: string;
   caller: Caller;
 }
 
-/** What comes after \`const t\`. */
+/** The code after \`const t\`. */
 function section({ limits, caller }: SectionOptions, t: string): string {
   const who = caller.hasUser
     ? "that of a user who is logged in, or else of an address"
@@ -85,7 +85,7 @@ function wrapFormatter(code: Code, property: Property): boolean {
   return true;
 }
 
-/** How the function calls the error. */
+/** The name of the error in the function. */
 function errorOf(code: Code, parameter: Node | undefined): string | undefined {
   if (parameter?.type === "Identifier") return `${parameter.name}.error`;
   if (parameter?.type !== "ObjectPattern") return undefined;
@@ -109,7 +109,7 @@ function wrapReturned(code: Code, value: Node, error: string): void {
     code.replace(start, end, `formatRateLimitError(${text}, ${error}, limiter)`);
     return;
   }
-  // An arrow function's body goes to a line of its own.
+  // The body of an arrow function goes to a line of its own.
   const isBody = /=>\s*$/.test(code.text.slice(0, start));
   const indent = code.indentAt(endOf(value)) + (isBody ? code.unit : "");
   const by = isBody ? code.unit + code.unit : code.unit;
@@ -121,7 +121,7 @@ function wrapReturned(code: Code, value: Node, error: string): void {
   else code.replace(start, end, call);
 }
 
-/** What the author of the file adds. */
+/** The lines for an author whose file has another form. */
 export function trpcLines(options: SectionOptions): string {
   return `${importText("trpc-rate-limit/server", ["ipKey"])}
 ${importText("trpc-rate-limit/trpc", NAMES)}
@@ -134,7 +134,7 @@ ${FORMATTER}
 ${section(options, "t")}`;
 }
 
-/** The object of the router whose type is that of the application. */
+/** The object of the router whose type is `AppRouter`. */
 export function routerIn(code: Code) {
   const typed = findAll(code.program, "TSTypeAliasDeclaration").find(
     ({ node }) => node.id.name === "AppRouter",
@@ -150,7 +150,10 @@ export function routerIn(code: Code) {
     : undefined;
 }
 
-/** @param trpc how the file of the router imports that of tRPC; `undefined` if it is the same. */
+/**
+ * @param trpc the module from which the file of the router imports the file of tRPC; `undefined` if both
+ * are one file.
+ */
 export function editRouter(code: Code, trpc: string | undefined): boolean {
   const object = routerIn(code);
   if (object === undefined) return false;
