@@ -1,6 +1,6 @@
 /**
- * No limiters: what a client library and a database ask for the least that a call can be. The CPU of
- * a limiter is what it spends beyond that.
+ * Contenders that are no limiters: the least that a call through a client library to a database costs.
+ * The CPU of a limiter is what the limiter spends beyond this cost.
  */
 import { Redis } from "ioredis";
 import mysql from "mysql2";
@@ -8,7 +8,7 @@ import type { Kind } from "./contenders.js";
 import { connectPool, connectPostgres } from "./databases.js";
 
 export const bareCalls: Record<string, Kind> = {
-  /** Prepared, as the statements of ours and of the peer are. */
+  /** A prepared statement, as those of this package and of the peer. */
   "empty query, pg": {
     async open(_tokens, url) {
       const pool = connectPool(url);
@@ -30,7 +30,7 @@ export const bareCalls: Record<string, Kind> = {
     },
   },
 
-  /** The one statement that a limiter in a table cannot do without. */
+  /** The one statement that every limiter in a table needs. */
   "bare upsert, Prisma": {
     async open(tokens, url) {
       const prisma = connectPostgres(url);

@@ -1,19 +1,19 @@
 /**
- * Bundles a worker as users bundle their servers. `tsx` wraps each function of a module that it
- * loads, which would double what a decision from memory costs.
+ * Bundles a worker as users bundle their servers. `tsx` wraps each function of a module that it loads,
+ * which would double the cost of a decision from memory.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** These are loaded as they are: they have files beside their code, or parts for one platform. */
+/** Packages that are not bundled: they have files beside their code, or parts for one platform. */
 const external = ["@prisma/*", "@libsql/client", "libsql", "mariadb", "mysql2", "pg"];
 
 /** The path of the bundle, which is removed when this process ends. */
 export async function bundle(name: string): Promise<string> {
   const here = fileURLToPath(new URL(".", import.meta.url));
-  // Inside this folder, from which the packages that are left outside are found.
+  // The bundle is inside this folder, so that the packages outside of the bundle are found.
   const folder = mkdtempSync(join(here, "generated", "bundle-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const outfile = join(folder, `${name}.mjs`);
@@ -26,7 +26,7 @@ export async function bundle(name: string): Promise<string> {
     external,
     outfile,
     logLevel: "warning",
-    // Packages in CommonJS call it.
+    // Bundled packages in CommonJS call `require`.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },

@@ -1,11 +1,11 @@
 /**
- * Keeps the arrows between the folders pointing one way: `core` imports nothing, `server` and
- * `client` import `core`, and the client knows the server by its types only.
- * Only `server/trpc` knows tRPC and Zod. Nothing imports `cli`
- * or `testing`. The example uses the package as its users do, by name. A part of the example imports
- * what all parts share, and no other part. Inside of `server/store`, what is general does not know
- * what is particular. No file imports itself over others, types included. No part that applications
- * load compares the class of a package: an application may have another copy of that class.
+ * Keeps the arrows between the folders pointing one way: `core` imports nothing, `server` and `client`
+ * import `core`, and the client knows the server by its types only. Only `server/trpc` knows tRPC and
+ * Zod. Nothing imports `cli` or `testing`. The example uses the package as its users do, by name. A part
+ * of the example imports the code that all parts share, and no other part. Inside of `server/store`,
+ * general code does not import the code of a single driver or dialect. No file imports itself through
+ * others, types included. Code that applications load never compares with a class of a package: an
+ * application may have another copy of the class.
  */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
@@ -16,16 +16,19 @@ import { findCycles } from "./import-cycles.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** A folder in it that has a rule of its own goes by that rule alone. */
+/** What a folder may import. A folder inside of it with its own rule obeys only its own rule. */
 interface Rule {
   folder: string;
-  /** Folders and packages that it may import, by their start; its own folder goes without saying. */
+  /**
+   * The folders and packages that the folder may import, by their start. Imports from the folder itself
+   * are always allowed.
+   */
   may: readonly string[];
-  /** What it may import as types only. */
+  /** The folders and packages from which it may import only types. */
   mayType: readonly string[];
 }
 
-/** What the example takes from npm, the package itself included. */
+/** The packages that the example imports, including this package. */
 const EXAMPLE_PACKAGES = [
   "trpc-rate-limit",
   "@",
@@ -104,7 +107,7 @@ const FOLDERS: readonly Rule[] = [
   { folder: "server/timers", may: ["core"], mayType: [] },
   { folder: "server/report", may: ["core"], mayType: [] },
   { folder: "server/limiter", may: BESIDE_THE_LIMITER, mayType: [] },
-  // Each imports those below.
+  // Each floor may import the floors below.
   ...LIMITER_FLOORS.map((floor, i) => ({
     folder: `server/limiter/${floor}`,
     may: [
@@ -156,7 +159,7 @@ const FOLDERS: readonly Rule[] = [
     mayType: ["server", "@trpc/server"],
   },
   {
-    // The command. Nothing imports it. It carries the migrations as texts.
+    // The command. Nothing imports this folder. The command carries the migrations as texts.
     folder: "cli",
     may: [
       "core",
@@ -174,9 +177,9 @@ const FOLDERS: readonly Rule[] = [
     ],
     mayType: ["@babel/types"],
   },
-  // The test kit. Nothing imports it.
+  // The test kit. Nothing imports this folder.
   { folder: "testing", may: ["core", "client"], mayType: ["server"] },
-  // What hosts share. It knows none of them.
+  // The code that hosts share. It imports no host.
   { folder: "server/hosts", may: ["core"], mayType: ["server/limiter"] },
   {
     folder: "server/http",
@@ -189,7 +192,7 @@ const FOLDERS: readonly Rule[] = [
     mayType: [],
   },
   {
-    // Knows a connection by its type only.
+    // Imports only the type of a connection.
     folder: "server/store/transactions",
     may: ["core", "server/runtime", "server/timers", STORE],
     mayType: ["server/store/sql/driver"],
@@ -228,7 +231,10 @@ const FOLDERS: readonly Rule[] = [
   })),
 ];
 
-/** The entry points of the server that have no rule above. A host knows its framework by types only. */
+/**
+ * The rules of the server's entry points that have no rule above. A host imports only types of its
+ * framework.
+ */
 const HOSTS = ENTRY_POINTS.flatMap(({ source, peers }): Rule[] => {
   const folder = dirname(source);
   if (!folder.startsWith("server/") || FOLDERS.some((rule) => rule.folder === folder)) return [];
@@ -258,7 +264,7 @@ interface Import {
   target: string;
 }
 
-/** By file, without its extension. */
+/** The imports of each file. The names of files have no extension. */
 async function importsIn(folder: string): Promise<Map<string, Import[]>> {
   const entries = await readdir(join(ROOT, folder), { recursive: true });
   const sources = entries.filter((file) => /\.tsx?$/.test(file) && !/generated|dist/.test(file));
@@ -300,7 +306,7 @@ function withoutExtension(file: string): string {
   return file.replace(/\.(tsx?|jsx?)$/, "");
 }
 
-/** The names that a file takes from packages and compares by `instanceof`. */
+/** The names that a file imports from packages and uses with `instanceof`. */
 async function foreignClassesIn(folder: string): Promise<string[]> {
   const files = [...(await importsIn(folder)).keys()];
   const found = files.map(async (file) => {

@@ -1,6 +1,6 @@
 /**
- * Keeps tests where a reader looks for them: `test/<folder>/<source>[.<aspect>].test.ts` is about
- * the file `<folder>/<source>.ts`. What is about no single file is in a folder that says so.
+ * Keeps tests where a reader looks for them: `test/<folder>/<source>[.<aspect>].test.ts` is about the
+ * file `<folder>/<source>.ts`. A test that is about no single file is in a folder of `SUBJECTS`.
  */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";

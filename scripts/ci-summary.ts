@@ -9,9 +9,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Results } from "./results-reporter.js";
 
-/** A test that passes at the second try is flaky. So many are let pass, since machines are busy. */
+/**
+ * The most flaky tests, which pass at a second try, with which a run still passes. Machines may be busy.
+ */
 const MAX_RETRIED = 2;
-/** How many of the files that take longest are named. */
+/** The number of the slowest files that are named. */
 const SLOWEST = 25;
 
 export interface Step {
@@ -43,7 +45,7 @@ export function summarize(steps: readonly Step[], results: readonly Results[]) {
   return { lines, hasFailed: allFailed > 0 || steps.some((step) => step.hasFailed) };
 }
 
-/** @param step of which. @default all */
+/** @param step the step whose results are added up. @default all steps */
 function sumOf(results: readonly Results[], step?: string) {
   const chosen = results.filter((result) => step === undefined || result.step === step);
   const sum = (count: (result: Results) => number) =>
@@ -77,7 +79,7 @@ function tableOf(steps: readonly Step[], results: readonly Results[]): string[] 
   );
 }
 
-/** Where to look when all of it takes too long. */
+/** The slowest files, for a run that takes too long. */
 function slowestOf(results: readonly Results[]): string[] {
   const timed = results.flatMap(({ step, files }) =>
     Object.entries(files).map(([name, seconds]) => ({ step, name, seconds })),

@@ -1,21 +1,21 @@
 /**
- * Leaves the declarations in `dist` to which an entry point leads, and writes those that CommonJS code
- * gets. The others, which are most of the server's, no user can import.
+ * Keeps only the declarations in `dist` that an entry point needs, and writes declarations for CommonJS
+ * code. No user can import the other declarations, which are most of the server's.
  *
- * A peer has its types twice, and TypeScript
- * takes them for different ones: CommonJS code has to get a `t` or a mutation of its own copy. So each
- * declaration that leads to one of a peer gets a twin, `.d.cts`, of the same text.
+ * A peer has its types twice, for ES modules and for CommonJS, and TypeScript takes the copies for
+ * different types. CommonJS code has to get a `t` or a mutation of its own copy. Each declaration that
+ * needs a declaration of a peer therefore gets a twin, `.d.cts`, with the same text.
  *
- * The code stays an ES module, which Node.js 20.19 and later can `require`. `attw` takes that for a
- * mistake (`false-cjs`), so `check:package` ignores this rule: it is about default exports, of which
- * the package has none.
+ * The code stays an ES module, which Node.js 20.19 and later can `require`. `attw` reports this as a
+ * mistake (`false-cjs`). `check:package` ignores the rule, because the rule is about default exports, and
+ * the package has no default exports.
  */
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
-/** Not those in comments. */
+/** Matches the specifiers of imports, but not in comments. */
 const SPECIFIER = /(?<=^(?! *\/?\*).*(?:\bfrom |\bimport\())"([^"]+)"/gm;
 
 const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith(".d.ts"));

@@ -1,6 +1,6 @@
 /**
- * Puts the stylesheets beside the code in `dist`, each with a declaration: TypeScript then knows
- * `import "trpc-rate-limit/styles.css"` in applications without types for stylesheets, too.
+ * Copies the stylesheets beside the code in `dist`, each with a declaration. With the declaration,
+ * `import "trpc-rate-limit/styles.css"` compiles in applications without types for stylesheets, too.
  */
 import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The one list of what package.json does not say of an entry point. `package.json` names the entry points
- * and their files. The reference, the rules of imports, the tests and the lists on pages come from both.
+ * Describes the entry points. `package.json` names the entry points and their files; this list adds the
+ * rest. The reference, the rules of imports, the tests and the lists on pages use both.
  */
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
@@ -12,7 +12,7 @@ import { SERVER } from "./reference/layout/server.js";
 import { TRPC } from "./reference/layout/trpc.js";
 
 interface Description {
-  /** What the reference, docs/reference.md and llms.txt say that the entry point has. */
+  /** The content of the entry point, in words for the reference, docs/reference.md and llms.txt. */
   about: string;
   /** The packages without which the entry point does not load, or has no types. */
   peers: readonly string[];
@@ -20,7 +20,7 @@ interface Description {
   sections: Sections;
 }
 
-/** In the order of the first page of the reference. */
+/** The descriptions, in the order of the first page of the reference. */
 export const DESCRIPTIONS: Record<string, Description> = {
   server: { about: "The limiter, its stores, HTTP and better-auth", peers: [], sections: SERVER },
   trpc: {
@@ -96,7 +96,7 @@ export const DESCRIPTIONS: Record<string, Description> = {
 interface EntryPoint extends Description {
   /** The key in `DESCRIPTIONS`: `hono`. */
   name: string;
-  /** What users import: `trpc-rate-limit/hono`. */
+  /** The specifier that users import: `trpc-rate-limit/hono`. */
   specifier: string;
   /** The file of the declarations, in `dist`. */
   types: string;

@@ -1,7 +1,8 @@
 /**
- * Makes the films of the README, for light and for dark pages, and a picture of each that stands still.
- * First the demo's race, and then its button in two browsers of one visitor, with the code behind it.
- * Everything in it really happens. `npm run film` needs Chromium, and Debian's package `webp`.
+ * Makes the films of the README, for light and for dark pages, and a still picture of each film. A film
+ * shows the demo's race, and then the demo's button in two browsers of one visitor, with the code behind
+ * the button. Everything in a film really happens. `npm run film` needs Chromium, and Debian's package
+ * `webp`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,12 +15,12 @@ import { launchChromium } from "../test/support/chromium.js";
 import { type Demo, startDemo } from "../test/support/demo.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** As wide as the README shows it, so that a letter of 14 px has 14 px there. */
+/** The width at which the README shows the film, so that a letter of 14 px has 14 px there. */
 const SIZE = { width: 800, height: 540 };
-/** Pixels for each px of the page. With more, a busy machine takes fewer pictures in a second. */
+/** Pixels for each px of the page. With more pixels, a busy machine takes fewer pictures per second. */
 const SCALE = 1.6;
 
-/** The lines that the second scene shows, of the files that run. */
+/** The lines of code in the second scene, from the files that run. */
 const EXCERPTS = [
   { caption: "The limit of each visitor", file: "limits.ts", lines: ["sendHello: {"] },
   {
@@ -99,7 +100,7 @@ const page = (code: string) => `<!doctype html><meta charset="utf-8" /><style>${
   <svg id="pointer" viewBox="-11 -11 22 33" overflow="visible"><circle r="13" />
     <path d="M0 0v17l4.2-4 2.8 6.3 2.9-1.3-2.8-6.2h5.7z" /></svg></body>`;
 
-/** Leaves only this card in a page, so that the letters need not be small. */
+/** Hides everything but this card in a page, so that the letters can be large. */
 async function showOnly(frame: Frame, card: string, letter: number): Promise<void> {
   await frame.locator(card).evaluate((element: HTMLElement, px) => {
     document.documentElement.style.cssText = `overflow: hidden; font-size: ${px}px`;
@@ -114,7 +115,7 @@ async function showOnly(frame: Frame, card: string, letter: number): Promise<voi
   }, letter);
 }
 
-/** Lines of the code act where the page of one of the browsers says that they do. */
+/** Marks the lines of code that act, as the pages of the two browsers mark them. */
 async function followActs(film: Page): Promise<void> {
   await film.evaluate(() => {
     const browsers = [...document.querySelectorAll<HTMLIFrameElement>("#button iframe")];
@@ -130,7 +131,7 @@ async function followActs(film: Page): Promise<void> {
   });
 }
 
-/** Draws the pointer where the mouse goes. */
+/** Draws the pointer at the target of the mouse. */
 async function pointAt(film: Page, target: Locator, part = 0.6): Promise<void> {
   const { x, y, width, height } = (await target.boundingBox())!;
   await film.evaluate(
@@ -148,7 +149,7 @@ async function press(film: Page, target: Locator): Promise<void> {
       is,
     );
   await pressed(true);
-  // A button that waits takes the press, and does nothing.
+  // A disabled button takes the press, and does nothing.
   await target.click({ force: true });
   await film.waitForTimeout(90);
   await pressed(false);
@@ -194,10 +195,10 @@ async function record(film: Page, folder: string, isOver: () => boolean) {
   while (!isOver()) {
     const file = join(folder, `${String(pictures.length).padStart(3, "0")}.png`);
     const at = Date.now();
-    // As fast as the browser can, and no faster than a screen.
+    // Take pictures as fast as the browser can, and no faster than a screen.
     const { data } = await session.send("Page.captureScreenshot", {
       optimizeForSpeed: true,
-      // By itself, it has one pixel for each px.
+      // Without `scale`, a picture has one pixel for each px.
       clip: { x: 0, y: 0, ...SIZE, scale: SCALE },
     });
     await writeFile(file, data, "base64");
@@ -208,11 +209,11 @@ async function record(film: Page, folder: string, isOver: () => boolean) {
     file,
     ms: (pictures[i + 1]?.at ?? end) - at,
   }));
-  // It ends where it begins.
+  // The film ends with its first picture.
   return [...shown, { file: shown[0]!.file, ms: 300 }];
 }
 
-/** @param name of the file in `docs`, without its end. */
+/** @param name the name of the file in `docs`, without its ending. */
 async function make(browser: Browser, demo: Demo, scheme: "light" | "dark", name: string) {
   const folder = await mkdtemp(join(tmpdir(), "film-"));
   const context = await browser.newContext({
@@ -225,7 +226,7 @@ async function make(browser: Browser, demo: Demo, scheme: "light" | "dark", name
   await film.route("**/film", (route) =>
     route.fulfill({ contentType: "text/html", body: page(code) }),
   );
-  // The cookie of the visitor, before the frames ask for it at once.
+  // Get the cookie of the visitor first, or each frame would ask for a cookie of its own.
   await film.goto(demo.url);
   await film.goto(`${demo.url}/film`);
   for (const frameName of ["race", "one", "two"]) {
@@ -248,7 +249,7 @@ async function make(browser: Browser, demo: Demo, scheme: "light" | "dark", name
 
   const out = join(ROOT, "docs", `${name}.webp`);
   const frames = pictures.flatMap(({ file, ms }) => ["-d", String(ms), file]);
-  // Without losses it is smaller, and its last picture is the first one.
+  // Lossless files are smaller, and the last picture equals the first picture exactly.
   execFileSync("img2webp", ["-loop", "0", "-lossless", "-m", "4", ...frames, "-o", out]);
   const still = join(ROOT, "docs", `${name}-still.webp`);
   execFileSync("cwebp", ["-quiet", "-lossless", "-m", "6", pictures[0]!.file, "-o", still]);

@@ -1,6 +1,6 @@
 /**
- * Runs the property tests again and again, for FUZZ_MINUTES (default 10). fast-check draws other
- * cases each time. A failure ends it, and prints the seed that shows it again.
+ * Runs the property tests again and again, for FUZZ_MINUTES (default 10). fast-check draws other cases
+ * each time. A failure ends the run, and prints the seed that repeats the failure.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

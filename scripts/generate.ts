@@ -1,6 +1,6 @@
 /**
- * Generates the Prisma clients of the tests and of the demo, two at a time, and prints nothing unless
- * one fails.
+ * Generates the Prisma clients of the tests and of the demo, two at a time. Prints nothing, unless a
+ * client fails.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Circles among the imports of files, types included: a file should not need itself. */
+/** Finds circles among the imports of files, types included: a file should not need itself. */
 
 /** @param imports for each file, the files that it imports. */
 export function findCycles(imports: ReadonlyMap<string, readonly string[]>): string[][] {

@@ -1,7 +1,7 @@
 /**
- * Installs the projects of tests that need packages of their own, such as another version of
- * Prisma. Without them, their tests are skipped. A project that cannot be installed on this machine
- * is reported, and the others go on.
+ * Installs the projects of tests that need packages of their own, such as another version of Prisma. The
+ * tests of a project that is not installed are skipped. A project that cannot be installed on this
+ * machine is reported, and the other projects are installed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -26,21 +26,21 @@ const remaining = folders.values();
 await Promise.all(Array.from({ length: AT_A_TIME }, installRemaining));
 
 async function installRemaining(): Promise<void> {
-  // All of these loops take from one iterator.
+  // All loops take folders from the same iterator.
   for (const folder of remaining) await install(folder);
 }
 
 async function install(folder: string): Promise<void> {
   console.log(`test/${folder}`);
   const cwd = join(TESTS, folder);
-  // A project may have something to generate, such as a database client.
+  // A project may have files to generate, such as a database client.
   const isReady =
     (await npm(cwd, "ci", "--no-audit", "--no-fund")) &&
     (await npm(cwd, "run", "generate", "--if-present"));
   if (!isReady) console.error(`test/${folder} was not installed: its tests are skipped`);
 }
 
-/** @returns whether it succeeded. */
+/** @returns whether the command succeeded. */
 async function npm(cwd: string, ...args: string[]): Promise<boolean> {
   const child = spawn("npm", args, {
     cwd,

@@ -1,7 +1,7 @@
 /**
- * Turns "Unreleased" of CHANGELOG.md into the section of the version in package.json. The date is
- * below the heading, because the release workflow finds the section by a heading that is the
- * version alone. Nothing is changed if the version already has a section.
+ * Turns "Unreleased" of CHANGELOG.md into the section of the version in package.json. The date is below
+ * the heading, because the release workflow finds the section by a heading with the version alone.
+ * Nothing is changed if the version already has a section.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -1,7 +1,7 @@
 /**
- * Writes what a release has beside its package into a folder: the notes, which are the section of
- * CHANGELOG.md, and a list of all packages that it was built from (SBOM, CycloneDX). Prints the
- * outputs of the step: the version, and whether the registry does not have it yet.
+ * Writes the other files of a release into a folder: the notes, which are the section of CHANGELOG.md,
+ * and a list of all packages from which the release was built (SBOM, CycloneDX). Prints the outputs of
+ * the step: the version, and whether the registry does not have the version yet.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const sbom = execFileSync("npm", ["sbom", "--package-lock-only", "--sbom-format"
 });
 writeFileSync(join(folder, `${name}-${version}.cdx.json`), sbom);
 
-// npm says E404 for a version that is not there. Any other failure must not look like that.
+// npm reports E404 for a missing version. Any other failure must not count as a missing version.
 const view = spawnSync("npm", ["view", `${name}@${version}`, "version", "--json"], {
   encoding: "utf8",
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 /**
  * The section of a version in CHANGELOG.md, without its heading.
  *
- * @throws Error if there is none.
+ * @throws Error if there is no such section.
  */
 export function notesOf(version: string, changelog = readFileSync("CHANGELOG.md", "utf8")): string {
   const sections = changelog.split(/^## /m).slice(1);

@@ -1,5 +1,5 @@
 /**
- * Appends what a run of Vitest has found to the file that TEST_RESULTS names, a line of JSON a run.
+ * Appends the results of a run of Vitest to the file that TEST_RESULTS names, one line of JSON per run.
  * `.ci/run` adds the lines up with `scripts/ci-summary.ts`.
  */
 import { appendFileSync } from "node:fs";
@@ -11,7 +11,7 @@ export interface Results {
   passed: number;
   failed: number;
   skipped: number;
-  /** What has failed: tests, files without one that could, and errors that none has caught. */
+  /** The failures: tests, files that fail without a failed test, and errors that no test has caught. */
   failures: string[];
   /** The tests that were tried again, whether they then passed or not. */
   retried: string[];
@@ -56,7 +56,7 @@ function add(results: Results, module: TestModule): void {
       results.retried.push(`${name} > ${test.fullName}`);
     }
   }
-  // A file that cannot be loaded, or whose hook fails, has no test that failed.
+  // A file that cannot be loaded, or whose hook fails, has no failed test: count the file.
   if (module.state() === "failed" && failures.length === 0) failures.push(name);
   results.failed += failures.length;
   results.failures.push(...failures);

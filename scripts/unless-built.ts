@@ -1,7 +1,8 @@
 /**
- * `node --import tsx scripts/unless-built.ts build generate` runs these scripts of package.json, but
- * for those that ALREADY_BUILT names. `.ci/run` sets it, since no file changes between its steps.
- * `prepack` does not ask, so that what is published is always built from what is there.
+ * `node --import tsx scripts/unless-built.ts build generate` runs these scripts of package.json, except
+ * the scripts that ALREADY_BUILT names. `.ci/run` sets ALREADY_BUILT, because no file changes between its
+ * steps. `prepack` does not use this script, so that a published package is always built from the present
+ * files.
  */
 import { spawnSync } from "node:child_process";
 

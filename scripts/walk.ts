@@ -1,6 +1,6 @@
 /**
- * Which files and functions one warm `limiter.limit` on `pg` goes through, in the order in which it
- * enters them. V8 counts the calls in `dist`, so the walk needs a build. `--json` prints the steps alone.
+ * Shows the files and functions that one warm `limiter.limit` on `pg` goes through, in the order of the
+ * calls. V8 counts the calls in `dist`, so the walk needs a build. `--json` prints the steps alone.
  */
 import { randomUUID } from "node:crypto";
 import { type Debugger, Session } from "node:inspector/promises";
@@ -13,22 +13,25 @@ import { startPostgres } from "../test/support/postgres-server.js";
 
 /** A function that the call went through. */
 export interface Step {
-  /** Of the source, such as `server/limiter/verbs/limit.ts`. */
+  /** The file of the source, such as `server/limiter/verbs/limit.ts`. */
   file: string;
-  /** `""` for one without a name. */
+  /** The name of the function; `""` if it has no name. */
   name: string;
-  /** Where it stands in the file in `dist`, from 1. */
+  /** The line of the function in the file in `dist`, from 1. */
   line: number;
 }
 
-/** Calls that look at a clock, a connection or a table again are seldom. These are all without them. */
+/**
+ * The number of calls that are watched. A step that not all calls have is left out, such as an occasional
+ * look at a clock, a connection or a table.
+ */
 const CALLS = 5;
 const DIST = new URL("../dist/", import.meta.url).href;
 
 /**
- * The functions of `dist` that each of some calls goes through, in the order of the first of them.
+ * The functions of `dist` that each watched call goes through, in the order of a call.
  *
- * @param call has been made so often that it is warm.
+ * @param call has been made often enough to be warm.
  */
 async function walk(call: () => Promise<unknown>): Promise<Step[]> {
   const session = new Session();
@@ -59,7 +62,8 @@ async function walk(call: () => Promise<unknown>): Promise<Step[]> {
   }
   await session.post("Profiler.stopPreciseCoverage");
 
-  // A breakpoint whose condition is false stops nothing, and its condition notes the order.
+  // A breakpoint with a false condition does not stop the code. The condition notes the order of the
+  // calls.
   const order: string[] = [];
   Object.assign(globalThis, { noteStep: (id: string) => void order.push(id) });
   await session.post("Debugger.enable");
@@ -82,7 +86,7 @@ async function walk(call: () => Promise<unknown>): Promise<Step[]> {
   return [...new Set([...order, ...steps.keys()])].map((id) => steps.get(id)!);
 }
 
-/** The walk of a call with a key, of a caller that has made some hundred of them. */
+/** The walk of a call with a key, after some hundred calls. */
 async function walkOnPg(connectionString: string): Promise<Step[]> {
   const built = (await import(`${DIST}server/index.js`)) as typeof Server;
   const pool = new pg.Pool({ connectionString, max: 1 });

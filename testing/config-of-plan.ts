@@ -1,17 +1,20 @@
-/** What one plan has of a limit, for tests of components. The server checks plans; here they are as given. */
+/**
+ * The config of a limit under a plan, for tests of components. The server checks plans; here, plans are
+ * not checked.
+ */
 import type { LimitConfig, RateLimitConfig } from "../core/limit-config.js";
 import type { PlannedConfig, PlanTerms } from "../server/limiter/types/plan-types.js";
 
-/** The config of a limit by a plan. */
+/** The config of a limit under a plan. */
 export interface ConfigOfPlan {
   config: LimitConfig;
-  /** Which plan it is; `undefined` for a limit without plans. */
+  /** The name of the plan; `undefined` for a limit without plans. */
   plan: string | undefined;
-  /** Whether the plan has nothing of it: every call is denied, for ever. */
+  /** Whether the plan has no tokens of the limit: every call is denied, for ever. */
   isNone: boolean;
 }
 
-/** @param plan the first of the limit by default. */
+/** @param plan by default, the first plan of the limit. */
 export function configOfPlan(
   given: LimitConfig | PlannedConfig,
   plan: string | undefined,
@@ -31,7 +34,8 @@ function configOf(shared: object, terms: PlanTerms): LimitConfig {
   if (kind === "concurrency") return { ...shared, slots: terms } as LimitConfig;
   if (typeof terms === "object") return { ...shared, ...terms } as LimitConfig;
   if (typeof terms === "number") return { ...shared, rate: terms } as LimitConfig;
-  // As the server shows them: full and never withheld, and empty until a window that never begins.
+  // The configs by which the server shows these terms. `"unlimited"`: always full, and a shadow.
+  // `"none"`: empty until a window that never begins.
   if (terms === "unlimited") return { ...shared, rate: 1, shadow: true } as LimitConfig;
   const never = { kind: "fixed window", rate: 1, period, capacity: 1, maxReserved: 0, starts: [] };
   return never as unknown as LimitConfig;

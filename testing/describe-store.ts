@@ -1,7 +1,7 @@
 /**
- * The tests that every store has to pass, for the author of a store or of a driver. A store is
- * correct if decisions behave as if they ran one after the other. The tests look for the ways in
- * which stores, and the drivers under them, fail to do that.
+ * The tests that every store has to pass, for the author of a store or of a driver. A store is correct if
+ * decisions behave as if they ran one after the other. The tests look for the ways in which stores, and
+ * the drivers under them, fail at this.
  */
 import { testOverrides } from "./store-tests/overrides.js";
 import { testRows } from "./store-tests/rows.js";
@@ -15,13 +15,13 @@ import type { TestRunner } from "./test-runner.js";
 const TESTS = [testRows, testTakes, testSharing, testTransactions, testUpkeep, testOverrides];
 
 /**
- * Defines the tests of a store. It works with Vitest, Jest, and every runner that has functions of
- * these names. Each test needs less than five seconds on a local database.
+ * Defines the tests of a store. Works with Vitest, Jest, and every runner that has functions of these
+ * names. Each test needs less than five seconds on a local database.
  *
  * @param runner `{ describe, it, beforeEach, afterEach, expect }` of the test runner.
- * @param name of the store, for the title of the tests.
- * @param open called before each test. Resolves with a store whose table is there and empty, if
- * possible with a second store on the same rows, and with a function that closes both.
+ * @param name the name of the store, for the title of the tests.
+ * @param open called before each test. Resolves with a store whose table exists and is empty, and with a
+ * function that closes the store. If possible, also with a second store on the same rows.
  *
  * @example
  * import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Limits for tests of components: a real observer of a server that does not exist. The test sets the
- * state of each limit. For `<RateLimitProvider observer={…}>`.
+ * Limits for tests of components: a real observer without a server, for `<RateLimitProvider
+ * observer={…}>`. The test sets the state of each limit.
  */
 import { capacityOf, type ShownConfig } from "../core/config.js";
 import type { LimitConfig } from "../core/limit-config.js";
@@ -20,14 +20,14 @@ import type { RateLimitItem, RateLimitObserver } from "../client/types.js";
 /** The options of `createFakeRateLimits`. */
 export interface FakeRateLimitsOptions<TName extends string = string> {
   /**
-   * The configs of the limits, such as the server's own. With them, `deny` and `fill` reject other
+   * The configs of the limits, such as the server's own. With configs, `deny` and `fill` reject other
    * names.
    * @default every name, each with one token a second and a capacity of one
    */
   limits?: { readonly [TLimit in TName]?: LimitConfig | PlannedConfig };
   /**
    * The plan of the visitor, for limits with plans.
-   * @default the one that a limit names first
+   * @default the plan that a limit names first
    */
   plan?: string | undefined;
   /** This machine's time, epoch ms. A test runner's fake timers move the default. @default Date.now */
@@ -37,10 +37,10 @@ export interface FakeRateLimitsOptions<TName extends string = string> {
 /** Every call is granted until the test changes a limit. Wrap changes in React's `act`. */
 export interface FakeRateLimits<TName extends string = string> extends RateLimitObserver {
   /**
-   * A limit denies calls from now until `retryAt`, epoch ms. Credits are used up then, and no wait
-   * ends that.
+   * A limit denies calls from now until `retryAt`, epoch ms. Credits are used up instead, and no wait
+   * ends the denial.
    *
-   * @param count calls for as many tokens or more. @default 1
+   * @param count calls for this many tokens or more are denied. @default 1
    * @throws RangeError for a `retryAt` that has passed, for a `key` that is there and `undefined`, and for a
    * name that is not in `limits`.
    */
@@ -48,14 +48,14 @@ export interface FakeRateLimits<TName extends string = string> extends RateLimit
   /**
    * A limit holds `value` tokens now.
    *
-   * @param value its capacity by default.
+   * @param value by default, the capacity of the limit.
    * @throws RangeError for a `key` that is there and `undefined`, and for a name that is not in
    * `limits`.
    */
   fill(limit: TName | RateLimitItem<TName>, value?: number): void;
 }
 
-/** A limiter, as far as its names are concerned. */
+/** The part of a limiter that has its names. */
 interface NamedLimits {
   readonly limits: Readonly<Record<string, unknown>>;
 }
@@ -64,7 +64,7 @@ interface NamedLimits {
  * An observer for tests of components, without a server. Give it to
  * `<RateLimitProvider observer={…}>`.
  *
- * @typeParam TName the names of the limits; those of `limits` by default, and any name without
+ * @typeParam TName the names of the limits; by default, the names in `limits`, or any name without
  * `limits`.
  * @throws RangeError for a `plan` that a limit with plans does not have.
  *
@@ -97,14 +97,14 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
   const limits: Readonly<Record<string, LimitConfig | PlannedConfig | undefined>> | undefined =
     options.limits;
   const states = new Map<string, RateLimitSnapshot>();
-  // A plan that they do not have is told here.
+  // Throws for a plan that a limit does not have.
   for (const name of Object.keys(limits ?? {})) planOf(name);
 
   function stateOf(item: RateLimitItem): RateLimitSnapshot {
     const id = idOf(item);
     const state = states.get(id) ?? filled(item);
     states.set(id, state);
-    // The state is old, and is read now.
+    // The state may be old. `now` is the time of this read.
     return { ...state, now: clock() };
   }
 
@@ -181,7 +181,7 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
       const item = knownItem(limit);
       const now = clock();
       const known = configOf(item.name);
-      // The slots are free then.
+      // All slots are free at `retryAt`.
       const config =
         known.slots === undefined
           ? known
@@ -199,7 +199,7 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
   };
 }
 
-/** With windows of a time zone, the next one starts at `retryAt`. */
+/** The config, with a window that starts at `retryAt` if its windows are of a time zone. */
 function configUntil(config: ShownConfig, now: number, retryAt: number): ShownConfig {
   const shown = shownConfig(withCalendar(config), 0, now);
   if (!shown.starts) return shown;

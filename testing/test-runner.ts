@@ -1,4 +1,7 @@
-/** The parts of a test runner that `describeStore` needs. Structural, so it imports no runner. */
+/**
+ * The parts of a test runner that `describeStore` needs. The types are structural, so the package imports
+ * no runner.
+ */
 
 /** Vitest, Jest, or another runner with functions of these names. */
 export interface TestRunner {
@@ -16,15 +19,15 @@ export interface TestRunner {
 
 /** The matchers that `expect` has to return. */
 export interface TestMatchers {
-  /** Fails unless the value is identical, as `Object.is` says. */
+  /** Fails unless the value is identical, by `Object.is`. */
   toBe(expected: unknown): unknown;
   /** Fails unless the value is deeply equal. Properties that are `undefined` do not count. */
   toEqual(expected: unknown): unknown;
 }
 
 /**
- * Skips the running test, with a reason. Vitest and `node:test` pass a context to tests, by which
- * they can be skipped. Jest passes none, so the reason is printed, and the test passes.
+ * Skips the running test, with a reason. Vitest and `node:test` pass a context to tests, which can skip
+ * the test. Jest passes no context: the reason is printed, and the test passes.
  *
  * @param context the arguments of the test.
  */

@@ -1,4 +1,6 @@
-/** Where the limits are kept: what the application uses for its own data. */
+/**
+ * Chooses where the limits are kept: in the database of the application's own data, by its own client.
+ */
 import type { DialectName } from "../../server/store/sql/driver.js";
 import { importText } from "./code/imports.js";
 import type { Member } from "./member.js";
@@ -20,12 +22,14 @@ const PLAIN_CLIENTS = {
   postgres: "postgresql",
 } as const satisfies Record<string, DialectName>;
 
-/** A client without an ORM, in the order in which they are looked for. */
+/** A client without an ORM. The clients are looked for in this order. */
 export type PlainClient = keyof typeof PLAIN_CLIENTS;
 
 type OtherStorage = Extract<Storage, { kind: "kysely" | "plain" | "memory" }>;
 
-/** Where there is neither Prisma nor Drizzle. A tool for development is not the database. */
+/**
+ * The storage of an application with neither Prisma nor Drizzle. Packages for development do not count.
+ */
 export function findStorage({ dependencies, sources }: Member): OtherStorage {
   const client = (Object.keys(PLAIN_CLIENTS) as PlainClient[]).find((name) =>
     name.startsWith("node:")
@@ -39,7 +43,7 @@ export function findStorage({ dependencies, sources }: Member): OtherStorage {
     : { kind: "plain", client, dialect };
 }
 
-/** A store's constructor, and the entry that has it. */
+/** The function that makes a store, and the entry point that exports the function. */
 export interface Store {
   call: string;
   name: string;
@@ -68,14 +72,14 @@ export function storeOf(storage: Storage, db: string): Store {
   return { call: `${name}(${db})`, name, from };
 }
 
-/** A pool that `limits.ts` opens, for an application that exports none of its own. */
+/** A pool that `limits.ts` opens, for an application that exports no pool. */
 export interface OpenedClient {
   name: string;
   importLine: string;
   lines: string;
 }
 
-/** `undefined` where another connection would not do, such as one to a SQLite file. */
+/** `undefined` where the limits must use the application's connection, such as to a SQLite file. */
 export function openClient(member: Member, storage: Storage): OpenedClient | undefined {
   if (storage.kind !== "plain") return undefined;
   const url = `process.env.DATABASE_URL${member.extension === "ts" ? "!" : ""}`;
@@ -100,7 +104,7 @@ function openedBy(
     return { importLine, lines };
   }
   if (client !== "pg") return undefined;
-  // As the application imports it, because that is what its settings allow.
+  // Import `pg` as the application imports it, because its settings allow this form.
   const named = /import\s*\{[^}]*\bPool\b[^}]*\}\s*from\s*["']pg["']/;
   const isNamed = [...sources.values()].some((text) => named.test(text));
   return {

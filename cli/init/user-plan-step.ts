@@ -1,4 +1,7 @@
-/** What `init` prints where the schema says who pays: how the limiter is told of it. It writes none of it. */
+/**
+ * What `init` prints where the schema has the plans of users: the code that passes the plans to the
+ * limiter. `init` does not write this code.
+ */
 import { join } from "node:path";
 import { indented } from "./code/code.js";
 import { inStyle } from "./code/code-style.js";
@@ -17,7 +20,7 @@ interface UserPlanStep {
   database: Database;
 }
 
-/** No step where no user, team or the like has a plan. */
+/** The step that passes plans to the limiter. No step where no user, team or the like has a plan. */
 export async function userPlanSteps({
   project,
   limits,
@@ -30,7 +33,8 @@ export async function userPlanSteps({
   const file = inFolder(db.member, found.file);
   const { model, field, values } = found;
   const imports = db.orm === "prisma" ? "" : drizzleImports(project, { limits, file, model });
-  // The limits have their database when the first call comes.
+  // The variable of the database is `undefined` until the server has made the database, before the first
+  // call.
   const isLate = database.kind === "made" && api.extension === "ts";
   const client = `${clientName(database)}${isLate ? "!" : ""}`;
   const code = imports + codeOf(found, db.orm, client);
@@ -43,7 +47,7 @@ export async function userPlanSteps({
   ];
 }
 
-/** By who pays. Of two fields of one model, the one whose values are known. */
+/** The field of the best payer. Of two fields of one model, the field with known values. */
 function bestOf(found: readonly UserPlan[]): UserPlan | undefined {
   const order = ({ values, isText }: UserPlan) => (values ? 0 : isText ? 1 : 2);
   return found.toSorted(
@@ -55,7 +59,7 @@ function drizzleImports(
   project: Project,
   { limits, file, model }: { limits: string; file: string; model: string },
 ): string {
-  // In a monorepo, the package of the schema may export it in place of Drizzle.
+  // In a monorepo, the package of the schema may export `eq`, and not Drizzle.
   const from = findInCode(project.api, /\beq\b/, (code) => packageOf(importedFrom(code, "eq")));
   const table = importText(specifierOfFile(project, limits, file), [model]);
   return `${importText(from?.found ?? "drizzle-orm", ["eq"])}\n${table}\n\n`;
@@ -63,7 +67,7 @@ function drizzleImports(
 
 const packageOf = (from: string | undefined) => (from?.startsWith(".") ? undefined : from);
 
-/** In the place of values that the schema does not say. */
+/** Examples of plans, where the schema does not have the values. */
 const EXAMPLES = ["free", "pro"] as const;
 
 const ID_OF: Record<IdKind, (text: string) => string> = {
@@ -100,7 +104,10 @@ ${entriesOf(plans, usual)}
 
 const ownerOf = ({ model }: UserPlan) => model.charAt(0).toLowerCase() + model.slice(1);
 
-/** The usual plan has what the limit had. Each other one has that once more than the plan before it. */
+/**
+ * The entries of the plans. The usual plan has the numbers of the limit, the next plan twice as much, and
+ * so on.
+ */
 function entriesOf(plans: readonly string[], usual: string): string {
   const order = [usual, ...plans.filter((each) => each !== usual)];
   const entries = plans.map((each) => {
@@ -124,7 +131,10 @@ const READ: Record<"drizzle" | "prisma", Read> = {
       .where(eq(${model}.${key.field}, ${id}));`,
 };
 
-/** Where the values are not known, what is there makes a plan: a text by its value, all else by being there. */
+/**
+ * The code that returns the plan of a row. Where the values are not known, a text is compared with "pro",
+ * and any other value counts as "pro" if it is there.
+ */
 function answerOf({ field, values, isText }: UserPlan, usual: string): string {
   if (values !== undefined) return `found?.${field} ?? ${quoted(usual)}`;
   const [, paid] = EXAMPLES;

@@ -1,15 +1,15 @@
-/** The fields of a Prisma schema that may say which plan a user pays for. */
+/** Finds the fields of a Prisma schema that may hold the plan of a user. */
 import { type Block, readBlocks } from "./prisma-schema.js";
 
-/** A field, and how the row that has it is found. */
+/** A field with a plan, and how to find the row of a user. */
 export interface UserPlan {
   file: string;
-  /** Of Prisma, or the constant of a table of Drizzle. */
+  /** The model of Prisma, or the constant of a table of Drizzle. */
   model: string;
   field: string;
-  /** All that an enum allows; `undefined` where the schema does not say it. */
+  /** All values of an enum; `undefined` where the schema does not have the values. */
   values: readonly string[] | undefined;
-  /** What a new row has. */
+  /** The value of a new row. */
   usual: string | undefined;
   isText: boolean;
   id: { field: string; kind: IdKind };
@@ -17,7 +17,7 @@ export interface UserPlan {
 
 export type IdKind = "text" | "number" | "bigint";
 
-/** Who pays, in the order of preference: the keys that `init` writes have the id of a user. */
+/** The models that may pay, the preferred first: the keys that `init` writes have the id of a user. */
 const PAYERS = [
   "user",
   "account",
@@ -30,22 +30,25 @@ const PAYERS = [
   "tenant",
 ];
 
-/** Where a model stands among those who pay, from 0; -1 for all others. */
+/** The place of a model in `PAYERS`, from 0; -1 for other models. */
 export const payerRank = (model: string): number =>
   PAYERS.indexOf(model.toLowerCase().replace(/s$/, ""));
 
-/** `stripeSubscriptionId` is none: it is the id of one payment and not of a plan. */
+/**
+ * Matches the name of a field with a plan. `stripeSubscriptionId` does not match: it is the id of a
+ * payment.
+ */
 const FIELD =
   /^(?:(?:account|billing|current|pricing|subscription)_?)?(?:plan|subscription|tier)(?:_?(?:id|key|level|name|plan|slug|tier|type))?$/i;
 
 export const isPlanField = (name: string): boolean => FIELD.test(name);
 
-/** The name of a field, its type, `[]` or `?`, and its attributes. */
+/** Matches the name of a field, its type, `[]` or `?`, and its attributes. */
 const LINE = /^\s*(\w+)\s+(\w+)(\[\])?\??(.*)$/gm;
 
 const ID_KINDS: Record<string, IdKind> = { String: "text", Int: "number", BigInt: "bigint" };
 
-/** @param root the folder of the package with the schema. Files are relative to it. */
+/** @param root the folder of the package with the schema. Paths of files are relative to `root`. */
 export async function findPrismaUserPlans(root: string): Promise<UserPlan[]> {
   const blocks = await readBlocks(root);
   const models = blocks.filter(

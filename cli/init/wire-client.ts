@@ -13,7 +13,7 @@ import type { Draft } from "./draft.js";
 import { findInCode, type Member, sourceWith, specifierInside } from "./member.js";
 import type { Project } from "./project.js";
 
-/** What a component imports, for the next steps. */
+/** The imports of a component, for the next steps. */
 export interface WiredClient {
   web: Member;
   links: string;
@@ -84,7 +84,7 @@ async function wireWeb(draft: Draft, web: Member): Promise<WiredClient | undefin
 const POLLS =
   "React Native has no EventSource, so its pages poll; see docs/react.md of trpc-rate-limit.";
 
-/** The file that makes the hooks of tRPC, or else that of the links. */
+/** The file that makes the hooks of tRPC, or else the file of the links. */
 function hooksFile(web: Member, links: string): string {
   const made = findInCode(web, /\bcreateTRPC(Context|React)\b/, (code) =>
     routerTypeIn(code) === undefined ? undefined : true,

@@ -1,4 +1,4 @@
-/** Wires the server's side: tRPC, its context, its router, its handlers, and the database. */
+/** Wires the server's side: tRPC, the context, the router, the handlers, and the database. */
 import {
   addressLines,
   editContextType,
@@ -114,7 +114,9 @@ function creatorIn({ program }: Code): { name: string | undefined } | undefined 
   );
 }
 
-/** @param present the file that tRPC is wired in already. Its author has put the router anywhere. */
+/**
+ * @param present the file in which tRPC is wired already. Its author may have put the router anywhere.
+ */
 async function wireRouter(
   { draft, project }: ServerOptions,
   present: string | undefined,
@@ -129,7 +131,7 @@ async function wireRouter(
   }
   const { file, code } = found;
   if (propertyOf(found.found, "rateLimit") !== undefined) return draft.seen(file);
-  // As the file imports it already: with an alias, or an ending.
+  // Import in the form that the file already uses: with an alias, or an ending.
   const from =
     file === trpcFile
       ? undefined
@@ -139,7 +141,7 @@ async function wireRouter(
   await draft.need({ file, edit: (each) => editRouter(each, from), lines });
 }
 
-/** Where an application makes the database, it tells the limits of it. */
+/** Passes the database to the limits, in each application that makes the database. */
 async function wireDatabase(
   { draft, project, limits }: ServerOptions,
   { factory, file: own }: Extract<Database, { kind: "made" }>,
@@ -174,7 +176,7 @@ keepLimitsIn(db);`;
   }
 }
 
-/** The files that serve tRPC, with the package that each is in. */
+/** The files that serve tRPC, each with its package. */
 export function handlersOf({ users, api }: Project): { member: Member; file: string }[] {
   const members = [...new Set([...users, api])];
   return members.flatMap((member) => {
@@ -190,10 +192,10 @@ async function wireHandlers({ draft, project }: ServerOptions): Promise<void> {
   }
 }
 
-/** The oldest adapter that takes a pool which the store can find, as docs/prisma.md says. */
+/** The oldest adapter with a pool that the store can find; see docs/prisma.md. */
 const SINCE = [6, 16, 1];
 
-/** Opens the pool of Prisma's adapter beside it, which halves what a limit costs. */
+/** Opens the pool of Prisma's adapter beside the adapter, which halves the cost of a limit. */
 export async function wirePrismaPool({ draft }: ServerOptions, member: Member): Promise<void> {
   const found = findInCode(member, /\bnew PrismaPg\b/, hiddenPoolIn);
   if (found === undefined) return;

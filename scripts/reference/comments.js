@@ -1,7 +1,7 @@
 /** The words of docstrings. */
 import { signaturesOf } from "./sources.js";
 
-/** The comment of a declaration, or of the first of its signatures that has one. */
+/** The comment of a declaration, or of its first signature that has a comment. */
 export function commentOf(declaration) {
   return declaration.comment ?? signaturesOf(declaration).find(({ comment }) => comment)?.comment;
 }
@@ -22,7 +22,7 @@ export function firstSentence(reference, comment) {
   return (/^.*?[.:](?=\s+[A-Z`]|$)/.exec(text)?.[0] ?? text).replace(/:$/, ".");
 }
 
-/** The example of the first comment that has one. */
+/** The example of the first comment with an example. */
 export function exampleOf(comments) {
   const tag = comments.map((comment) => comment?.getTag("@example")).find(Boolean);
   const text = plain(tag?.content);

@@ -1,4 +1,4 @@
-/** What stands below the heading of a function, class, method, interface or type. */
+/** The text below the heading of a function, class, method, interface or type. */
 import { ReflectionKind } from "typedoc";
 import { exampleOf, sentences } from "./comments.js";
 import { functionText } from "./functions.js";
@@ -6,7 +6,7 @@ import { membersText } from "./members.js";
 import { formatted, typeOf } from "./signatures.js";
 import { signaturesOf, textOf } from "./sources.js";
 
-/** @returns paragraphs; those that are empty or `undefined` do not count. */
+/** @returns paragraphs; empty or `undefined` paragraphs do not count. */
 export async function declarationText(reference, declaration) {
   const { comment, name } = declaration;
   const words = [sentences(reference, comment), exampleOf([comment])];
@@ -36,7 +36,7 @@ function classCode({ sources }, declaration) {
   return block(`class ${declaration.name}${base}`);
 }
 
-/** An interface of something to call, with further methods. */
+/** The text of an interface that can be called, and that has further methods. */
 async function callableText(reference, { name, signatures, children = [] }, words) {
   const own = name[0].toLowerCase() + name.slice(1);
   const [code, ...rest] = await functionText(reference, own, signatures);
@@ -47,7 +47,7 @@ async function callableText(reference, { name, signatures, children = [] }, word
   return [code, ...words, ...rest, ...(await Promise.all(members)).flat()];
 }
 
-/** The type as it is written, and links to what it uses. */
+/** The type as it is written, and links to the types that it uses. */
 async function aliasText(reference, declaration) {
   const { sources, exported } = reference;
   const code = sources

@@ -1,4 +1,4 @@
-/** The text of a function: its overloads, parameters, what it returns and what it throws. */
+/** The text of a function: its overloads, parameters, result and errors. */
 import { commentOf, exampleOf, firstSentence, partsText, plain, sentences } from "./comments.js";
 import { parametersOf, returnType, signatureCode, typeOf, usualOf } from "./signatures.js";
 import { membersOf } from "./sources.js";
@@ -7,7 +7,7 @@ import { table, typesTable } from "./tables.js";
 export async function functionText(reference, name, signatures) {
   const parts = [];
   for (const same of grouped(signatures)) {
-    // The last overload is the usual one.
+    // The last overload is the usual one: show it first.
     const shown = usualOf(reference, same).toReversed();
     const codes = await Promise.all(shown.map((one) => signatureCode(reference, name, one)));
     const { comment } = same[0];
@@ -23,7 +23,10 @@ export async function functionText(reference, name, signatures) {
   return parts;
 }
 
-/** Overloads that say the same, the one with the most words first. */
+/**
+ * Groups overloads whose docstrings begin with the same words. In a group, the longest docstring is
+ * first.
+ */
 export function grouped(signatures) {
   const groups = [];
   for (const signature of signatures) {
@@ -35,7 +38,7 @@ export function grouped(signatures) {
   return groups;
 }
 
-/** The parameters of the overloads that are shown, with the words of the others. */
+/** The parameters of the shown overloads. Words that are missing come from the other overloads. */
 function parametersTable(reference, signatures) {
   const rows = new Map();
   const usual = usualOf(reference, signatures);
@@ -65,12 +68,12 @@ function returnsText(reference, signatures) {
   if (tag !== undefined) {
     return `**Returns** ${reference.linkType(type)}: ${about.replace(/\n/g, " ")}`;
   }
-  // The signature says it.
+  // The signature already says such a type.
   if (/^(?:void|Promise<void>|ReactElement)$/.test(type)) return "";
   return `**Returns** ${reference.linkType(type)}`;
 }
 
-/** A member of what a function returns, with the page of it, or that of its type. */
+/** A member of a function's result, with a link to the page of the member, or of its type. */
 function memberRow(reference, member) {
   const type = reference.exported.get(/^\w+/.exec(typeOf(reference, member))?.[0]);
   const all = [member, reference.exported.get(member.name), type].filter(Boolean);

@@ -1,6 +1,6 @@
 /**
  * Writes docs/reference from the docstrings: a page for each function, class, hook and component, and
- * pages of types by subject. Fails if something public has no docstring, no example or no page.
+ * pages of types by subject. Fails if a public declaration has no docstring, no example or no page.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -20,7 +20,7 @@ for (const problem of await generate(join(ROOT, "docs/reference"))) {
   process.exitCode = 1;
 }
 
-/** @returns what is wrong with the docstrings, or with the layout of the pages. */
+/** @returns the problems of the docstrings and of the layout of the pages. */
 async function generate(folder) {
   const app = await Application.bootstrap({
     tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)),
@@ -57,7 +57,7 @@ async function generate(folder) {
     : problems;
 }
 
-/** TypeDoc names a module by its folder. Its users know it by the entry point. */
+/** Names the modules by their entry points, as users know them. TypeDoc names a module by its folder. */
 function nameModules(project) {
   for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
     const file = `${module.name}/index.ts`;

@@ -1,4 +1,4 @@
-/** The members of an interface or class: their tables, or where they are. */
+/** The members of an interface or class: their tables, or links to their pages. */
 import { ReflectionKind } from "typedoc";
 import { partsText, sentences } from "./comments.js";
 import { grouped } from "./functions.js";
@@ -7,7 +7,7 @@ import { callType, parametersOf, typeOf } from "./signatures.js";
 import { signaturesOf } from "./sources.js";
 import { table, typesTable } from "./tables.js";
 
-/** A table for each group that the layout names, and one of the others. */
+/** A table for each group that the layout names, and a table of the other members. */
 export function membersText(reference, declaration) {
   const { name, children = [] } = declaration;
   if (name in MEMBERS_ON_PAGES_OF) return [placesOfMembers(reference, declaration)];

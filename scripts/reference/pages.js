@@ -1,4 +1,7 @@
-/** Which page has which declaration: first what the layout says, then what a page needs. */
+/**
+ * Puts declarations on pages: first the declarations that the layout names, then the types that a page
+ * needs.
+ */
 import { ReflectionKind } from "typedoc";
 import { DESCRIPTIONS } from "../entry-points.ts";
 import { MEMBERS_ON_PAGES_OF } from "./layout/options.js";
@@ -8,8 +11,9 @@ const CODE = ReflectionKind.Function | ReflectionKind.Class;
 
 /**
  * @param exported the declarations of the package, by name.
- * @returns `pages`: each with its `entry`, `section`, `title`, `about`, `file`, `main` (the function or class),
- * `members` (methods, and what a function returns) and `types`. `problems`: what has no page, or has no place.
+ * @returns `pages`: each with its `entry`, `section`, `title`, `about`, `file`, `main` (the function or
+ * class), `members` (methods, and members of a function's result) and `types`. `problems`: declarations
+ * without a page, and names of the layout that do not exist.
  */
 export function pagesOf(exported, sources) {
   const problems = [];
@@ -35,7 +39,7 @@ export function pagesOf(exported, sources) {
   return { pages, problems };
 }
 
-/** A page as the layout has it, with the declarations that it names. */
+/** A page of the layout, with the declarations that it names. */
 function pageOf(entry, item, exported, problems) {
   const {
     main,
@@ -64,7 +68,10 @@ function pageOf(entry, item, exported, problems) {
   };
 }
 
-/** Adds the types that a page needs, and that no page has: those of its declarations, and of these types. */
+/**
+ * Adds the types that a page needs and that no page has: types in its declarations, and types in these
+ * types.
+ */
 function addNeededTypes(page, placed, exported, sources) {
   const open = new Set([page.main, ...page.members, ...page.types]);
   open.delete(undefined);
@@ -81,7 +88,7 @@ function addNeededTypes(page, placed, exported, sources) {
   }
 }
 
-/** Names of types in a declaration, its signatures and its members. */
+/** The names of types in a declaration, its signatures and its members. */
 function namesNeededBy(declaration, sources) {
   if (declaration.name in MEMBERS_ON_PAGES_OF) return [];
   // The declaration of a function or method is one of its overloads.

@@ -1,4 +1,4 @@
-/** Where each declaration stands, and how links to it are made. */
+/** The places of declarations, and the links to them. */
 import { dirname, relative } from "node:path/posix";
 import { Simplifier } from "./simplifier.js";
 
@@ -19,12 +19,14 @@ export class Reference {
     }
   }
 
-  /** The anchor of a declaration; `undefined` for that with which a page begins. */
+  /** The anchor of a declaration; `undefined` for the declaration with which a page begins. */
   anchorOf(declaration) {
     return this.#places.get(declaration)?.split("#")[1];
   }
 
-  /** A link to the first of these that stands somewhere. {@link resolveLinks} makes it relative. */
+  /**
+   * A link to the first of these declarations that is on a page. {@link resolveLinks} makes it relative.
+   */
   link(label, ...declarations) {
     const place = declarations.map((one) => this.#places.get(one)).find(Boolean);
     return place === undefined ? label : linkTo(label, place);
@@ -40,7 +42,7 @@ export class Reference {
     return this.link(`\`${name}\``, this.exported.get(name));
   }
 
-  /** A type as code, with links to what it names. */
+  /** A type as code, with links to the types that it names. */
   linkType(type) {
     const line = type.replace(/\s+/g, " ");
     if (/^\w+$/.test(line)) return this.linkName(line);
@@ -67,14 +69,17 @@ export function resolveLinks(text, file) {
   });
 }
 
-/** What a page begins with, if its title is the name of it. */
+/** The declaration with which a page begins, if the page begins with a declaration. */
 function leadOf({ main, title, about, members, types }) {
   if (main !== undefined) return main;
   if (members.length > 0) return members.find(({ name }) => name === title);
   return about === undefined ? types[0] : undefined;
 }
 
-/** A type with the name of another heading of the page has an anchor that differs. */
+/**
+ * The anchor of a declaration. A type with the same name as another heading of the page gets `type-` in
+ * front.
+ */
 function anchorOf(declaration, { title, members, types }) {
   const anchor = declaration.name.toLowerCase();
   const headings = [title, ...[...members, ...types].map(({ name }) => name)];

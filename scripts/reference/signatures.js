@@ -3,7 +3,7 @@ import * as prettier from "prettier";
 import { SIMPLER } from "./layout/options.js";
 import { membersOf } from "./sources.js";
 
-/** The declaration of a function, without the words around it. */
+/** The declaration of a function, without the words `declare function`. */
 export async function signatureCode(reference, name, signature) {
   const parameters = parametersText(reference, signature);
   const code = await formatted(
@@ -30,7 +30,7 @@ export function typeOf(reference, declaration) {
   return typeOfNode(reference, declaration, reference.sources.of(declaration));
 }
 
-/** The parameters of a signature. `type` is in the words of those who call. */
+/** The parameters of a signature. `type` is simplified for callers. */
 export function parametersOf(reference, signature) {
   const nodes = reference.sources.of(signature)?.parameters;
   return (signature.parameters ?? []).map((parameter, i) => {
@@ -46,7 +46,9 @@ export function parametersOf(reference, signature) {
   });
 }
 
-/** Overloads without those of names that a limiter does not know: the page of `WithConfig` has these. */
+/**
+ * The usual overloads. Overloads for names that a limiter does not know are on the page of `WithConfig`.
+ */
 export function usualOf({ sources }, signatures) {
   const known = signatures.filter((one) => {
     const names = sources.namesIn(one);

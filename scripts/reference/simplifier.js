@@ -1,4 +1,4 @@
-/** Types in the words of those who call. */
+/** Simplifies types for callers. */
 import ts from "typescript";
 import { textOf } from "./sources.js";
 
@@ -11,12 +11,12 @@ const TEXT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
 export class Simplifier {
   #isExported;
 
-  /** @param isExported whether a name is one of the package. */
+  /** @param isExported whether the package exports a name. */
   constructor(isExported) {
     this.#isExported = isExported;
   }
 
-  /** @param isOptional whether it may be left out, which says that it may be `undefined`. */
+  /** @param isOptional whether the value may be left out. `undefined` is then not written. */
   textOf(node, isOptional = false) {
     const simplified = this.#simplify(isOptional ? withoutUndefined(node) : node);
     return textOf(simplified, node.getSourceFile());
@@ -68,7 +68,7 @@ export class Simplifier {
     return ts.isTypeReferenceNode(type) && this.#isExported(type.typeName.getText());
   }
 
-  /** Text, or a list of texts, whatever the names of the type parameters. */
+  /** Whether a type is text, or a list of texts, behind its type parameters. */
   #isText = (type) => {
     if (type === undefined) return false;
     if (isParameter(type)) return this.#isText(parameterOf(type).constraint);
@@ -87,7 +87,7 @@ function withoutUndefined(type) {
   return ts.isParenthesizedTypeNode(first) ? first.type : first;
 }
 
-/** `keyof TLimits & string`: a name of a limit. */
+/** Whether a type is the name of a limit: `keyof TLimits & string`. */
 function isNameOf(type) {
   return (
     ts.isIntersectionTypeNode(type) &&
@@ -96,7 +96,7 @@ function isNameOf(type) {
   );
 }
 
-/** A type that is there for the message of the compiler alone. */
+/** Whether a type is there only for a message of the compiler. */
 function isCheck(type) {
   return ts.isTypeReferenceNode(type) && /^(?:Fits|Of[A-Z])/.test(type.typeName.getText());
 }
@@ -105,7 +105,7 @@ function isParameter(type) {
   return ts.isTypeReferenceNode(type) && parameterOf(type) !== undefined;
 }
 
-/** The type parameter of this name, from the declaration around it that has it. */
+/** The type parameter of this name, from the nearest declaration around it. */
 function parameterOf(type) {
   const name = type.typeName.getText();
   for (let node = type.parent; node !== undefined; node = node.parent) {

@@ -1,4 +1,6 @@
-/** The TypeScript behind what TypeDoc knows. Types are shown as they are written in the sources. */
+/**
+ * The TypeScript nodes behind TypeDoc's declarations. Types are shown as they are written in the sources.
+ */
 import { Converter } from "typedoc";
 import ts from "typescript";
 
@@ -17,7 +19,7 @@ export class Sources {
     });
   }
 
-  /** The declaration of a reflection; `undefined` if it has none. */
+  /** The node of a reflection; `undefined` if the reflection has no node. */
   of(reflection) {
     return this.#nodes.get(reflection);
   }
@@ -50,7 +52,7 @@ export function membersOf(declaration) {
   return object?.children ?? [];
 }
 
-/** Those of a function or method, also of one that is the value of a property. */
+/** The signatures of a function or method, also of a function that is the value of a property. */
 export function signaturesOf(declaration) {
   const type = declaration.type?.type === "reflection" ? declaration.type.declaration : undefined;
   return declaration.signatures ?? type?.signatures ?? [];

@@ -6,8 +6,8 @@ export function table(heads, rows) {
 }
 
 /**
- * A table of what has a type: options, members, parameters. The type stands above the words, so that both have
- * room on a phone.
+ * A table of options, members or parameters, which have a type. The type stands above the words, so that
+ * both have room on a phone.
  */
 export function typesTable(reference, head, rows) {
   const lines = rows.map(({ name, type, about }) => {

@@ -1,9 +1,9 @@
 /**
- * What is public and has no sentence: exports, and the members of exported interfaces, classes and
- * object types. A docstring of tags alone counts as none. An overload may leave it to another one.
+ * Finds public declarations without a sentence: exports, and the members of exported interfaces, classes
+ * and object types. A docstring of tags alone does not count. One overload with a sentence is enough.
  *
- * What is public and has no example: functions, classes, and the methods, hooks and components that have
- * a page or a heading of their own.
+ * Finds public declarations without an example: functions, classes, and the methods, hooks and components
+ * that have a page or a heading of their own.
  */
 import { ReflectionKind } from "typedoc";
 import { signaturesOf } from "./sources.js";
@@ -15,7 +15,7 @@ const MEMBERS = ReflectionKind.Property | ReflectionKind.Method | ReflectionKind
  * @returns one message per name.
  */
 export function undocumented(exported, pages) {
-  // A member that is inherited is documented where it is declared.
+  // An inherited member is documented where it is declared.
   const all = exported.flatMap((declaration) => [
     declaration,
     ...membersOf(declaration).filter(({ inheritedFrom }) => inheritedFrom === undefined),

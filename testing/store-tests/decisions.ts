@@ -5,8 +5,8 @@ import type { Decision, RateLimitStore, RowId } from "../../server/store/store.j
 export const row = (key: string, shard = 0): RowId => ({ name: "contract", key, shard });
 
 /**
- * Takes 1 of a row of `full` tokens, if they are not all used. A missing row has used nothing. The
- * result is whether it took.
+ * Takes 1 of a row of `full` tokens, if a token is left. Of a missing row, nothing is used. The result is
+ * whether the decision took a token.
  */
 export function take(id: RowId, full: number): Decision<boolean> {
   return {
@@ -36,7 +36,7 @@ export const times = <T>(count: number, make: (index: number) => T): T[] =>
 export const granted = (results: readonly boolean[][]): number =>
   results.flat().filter(Boolean).length;
 
-/** The reason of a promise that has to reject. */
+/** The reason with which a promise rejects. The promise must reject. */
 export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => "the promise was not rejected",

@@ -1,4 +1,4 @@
-/** The table of overrides, which is optional. */
+/** Tests of the table of overrides, which is optional. */
 import { MAX_RETRY_AFTER } from "../../core/config.js";
 import type { OverrideRow, OverrideTable } from "../../server/store/override-table.js";
 import type { StoreUnderTest } from "../store-under-test.js";
@@ -13,7 +13,7 @@ function row(key: string, more: Partial<OverrideRow> = {}): OverrideRow {
   return { name: "contract", key, rule: '{"times":2}', until: MAX_RETRY_AFTER, setAt: 1, ...more };
 }
 
-/** Keys that some databases take for the same, and characters that some cannot send. */
+/** Keys that some databases take for the same key, and characters that some drivers cannot send. */
 const KEYS = ["", "user", "User", "user ", "üser", "日本", "😀", 'a"b\\c', "a'b`c", "%_?$1"];
 
 export function testOverrides({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
@@ -131,7 +131,7 @@ export function testOverrides({ it, expect }: TestRunner, opened: () => StoreUnd
   });
 }
 
-/** What opens a store may know its table of limits only, and empty no other. */
+/** The table of overrides, emptied: `open` may empty only the table of limits. */
 async function emptied({ store }: StoreUnderTest): Promise<OverrideTable | undefined> {
   const { overrides: table } = store;
   for (const { name, key } of (await table?.read()) ?? []) await table!.remove(name, key);

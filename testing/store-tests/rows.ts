@@ -1,11 +1,11 @@
-/** What is written can be read: numbers to the last bit, keys to the last character. */
+/** Tests that written rows are read unchanged: numbers to the last bit, keys to the last character. */
 import type { Decision } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import type { TestRunner } from "../test-runner.js";
 import { nameOf, read, reasonOf, row, take, times, write } from "./decisions.js";
 
 const NUMBERS = [0.1 + 0.2, -1 / 3, 1e-300, -(2 ** 52) - 1, 5e-324, 1.7976931348623157e308, 0];
-/** They differ in case, accent, space or Unicode form, or look like a number, or like SQL. */
+/** Keys that differ in case, accent, space or Unicode form, or that look like a number, or like SQL. */
 const KEYS = [
   "user",
   "User",
@@ -37,7 +37,7 @@ export function testRows({ it, expect }: TestRunner, opened: () => StoreUnderTes
     await store.apply(NUMBERS.map((used, i) => write(row(`n${i}`), { used, ts })));
     for (const [i, used] of NUMBERS.entries()) {
       expect(await read(store, row(`n${i}`))).toEqual({ used, ts });
-      // The store can compare the stored number too, so a guarded write of the row succeeds.
+      // The store must also compare the stored number exactly, or a guarded write of the row fails.
       await store.apply([write(row(`n${i}`), { used: 1, ts: 1 })]);
       expect(await read(store, row(`n${i}`))).toEqual({ used: 1, ts: 1 });
     }

@@ -1,4 +1,4 @@
-/** Concurrent decisions on the same rows, in one store and in two. */
+/** Tests of concurrent decisions on the same rows, in one store and in two stores. */
 import type { Decision, RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";
@@ -9,7 +9,7 @@ export const ALONE = "this store has no peer: `open` returned none";
 const UNLOCKED =
   "this store has no transactions, and may be unable to guard a row that does not exist";
 
-/** Writes one row if the other one is not claimed. So one of two such decisions may write. */
+/** Claims a row if the other row is not claimed. Only one of two such decisions on two rows may claim. */
 const claim = (own: RowId, other: RowId): Decision<boolean> => ({
   rows: [own, other],
   decide([mine, theirs]) {
@@ -103,7 +103,7 @@ export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnder
       await store.apply([write(id, { used: 0, ts: 0 })]);
       const taking = times(20, () => store.apply([take(id, 5)]));
       const [results] = await Promise.all([Promise.all(taking), peer.apply([write(id, null)])]);
-      // The delete runs before, between or after the takes, so 5 to 10 of them pass.
+      // The delete runs before, between or after the takes, so 5 to 10 takes pass.
       const passed = granted(results);
       const remaining = 5 - ((await read(peer, id))?.used ?? 0);
       expect({ passed, isPossible: passed >= 5 && passed <= 10 }).toEqual({

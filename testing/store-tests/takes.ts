@@ -1,6 +1,6 @@
 /**
- * Decisions that only take tokens from one row. A SQL store takes them inside one statement. Its
- * answers and its rows have to be those that `core` calculates, to the last bit.
+ * Tests of decisions that only take tokens from one row. A SQL store takes such tokens inside one
+ * statement. The store's answers and rows have to equal those that `core` calculates, to the last bit.
  */
 import type { Row } from "../../core/rows/row.js";
 import { floorOf, type PeriodicConfig } from "../../core/config.js";
@@ -13,7 +13,7 @@ import { read, row, times, write } from "./decisions.js";
 
 const NOW = Date.UTC(2030, 0, 1);
 const START = NOW - 12_345;
-/** One function for all calls, as in a limiter: calls share a statement only if they share it. */
+/** One function for all calls, as in a limiter: calls share a statement only if they share the clock. */
 const clock = () => NOW;
 
 const CONFIGS: readonly PeriodicConfig[] = [
@@ -24,11 +24,11 @@ const CONFIGS: readonly PeriodicConfig[] = [
   { kind: "fixed window", rate: 0.1, period: 60_000, capacity: 2.3, start: START },
 ];
 /**
- * What rows say. Some configs have a smaller capacity than 4 or 1e6: a larger one has used these. Below 0
- * is a debt.
+ * The `used` of rows. Some configs have a smaller capacity than 4 or 1e6: a larger config has used these
+ * tokens. A number below 0 is a debt.
  */
 const USED = [0, 0.1 + 0.2, -1 / 3, 1, 2.3, 1e-9, 4, 1e6, -7, CLOSED];
-/** How old the rows are, ms. The last one is of a server whose clock is ahead. */
+/** How old the rows are, ms. The row with -500 is of a server whose clock is ahead. */
 const AGES = [0, 1, 999.5, 86_400_000, -500];
 const COUNTS = [1, 0.1, 1 / 3];
 
@@ -53,7 +53,7 @@ const CASES: readonly Case[] = CONFIGS.flatMap((config) =>
   ),
 );
 
-/** What the limiter applies for a call of `limit`. */
+/** The decision that the limiter applies for a call of `limit`. */
 function limit(
   id: RowId,
   config: PeriodicConfig,
@@ -76,7 +76,7 @@ function limit(
   };
 }
 
-/** What the limiter applies for the block of a lease. */
+/** The decision that the limiter applies for the block of a lease. */
 function block(id: RowId, config: PeriodicConfig, count: number, least: number): Decision<boolean> {
   const floor = floorOf(config, false);
   return {
@@ -153,7 +153,7 @@ export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTe
     const rows = states.map((_, i) => row(`${i}`));
     for (const least of [2.5, 1 / 3]) {
       await store.apply(rows.map((id, i) => write(id, states[i]!)));
-      // One after the other, and together.
+      // One decision alone, and the others together.
       const [alone, ...others] = rows.map((id) => block(id, config, 3, least));
       await store.apply([alone!]);
       await store.apply(others);

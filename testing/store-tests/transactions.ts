@@ -1,4 +1,7 @@
-/** Decisions inside transactions: committed and rolled back with them, and with nothing else. */
+/**
+ * Tests of decisions inside transactions: a decision is committed or rolled back together with its own
+ * transaction.
+ */
 import type { RateLimitStore } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";

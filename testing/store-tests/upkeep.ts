@@ -1,4 +1,4 @@
-/** Listing and pruning, which are optional. */
+/** Tests of listing and pruning, which are optional. */
 import type { Bucket } from "../../core/config.js";
 import { CLOSED } from "../../core/rows/bucket.js";
 import type { Row } from "../../core/rows/row.js";
@@ -9,7 +9,7 @@ import { read, row, times, write } from "./decisions.js";
 
 /** No shard has a larger index. */
 const LAST_SHARD = 2 ** 31 - 1;
-/** They differ in case, accent or space, or come before all letters. */
+/** Names that differ in case, accent or space, or that come before all letters. */
 const NAMES = ["contract", "Contract", "contract ", "cóntract", "\u0001", " ", "日本", "😀"];
 
 export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
@@ -110,10 +110,10 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
       full,
       refilled: { used: 10, ts: before - 1000 },
       "almost full": { used: 10, ts: before - 999 },
-      // A config of a larger capacity has used them.
+      // A config of a larger capacity has used these tokens.
       "refilled, of a larger config": { used: 25, ts: before - 2500 },
       "almost full, of a larger config": { used: 25, ts: before - 2499 },
-      // A debt comes on top of the capacity.
+      // A debt is used beyond the capacity.
       "repaid and refilled": { used: -5, ts: before - 1500 },
       repaid: { used: -5, ts: before - 1499 },
       "opened and refilled": { used: CLOSED, ts: before - 1000 },

@@ -1,23 +1,23 @@
-/** Interfaces whose members have pages of their own: those that the layout has of the limiter. */
+/** Interfaces whose members have pages of their own: the pages of the limiter in the layout. */
 export const MEMBERS_ON_PAGES_OF = {
   RateLimiter: "RateLimiter",
   RateLimitOperations: "RateLimiter",
   JoinedOperations: "RateLimiter",
 };
 
-/** Interfaces whose other options are those of another one, which the same page shows. */
+/** Interfaces that inherit their other members from an interface on the same page. */
 export const REST_OF = {
   FixedWindowConfig: "TokenBucketConfig",
   FakeRateLimits: "RateLimitObserver",
 };
 
-/** Types in simpler words than those that the compiler needs. */
+/** Types in simpler words than the compiler needs. */
 export const SIMPLER = {
   "RateLimiterOptions.limits": "Record<string, LimitConfig>",
   "rateLimitResponse.error": "unknown",
 };
 
-/** The options of an interface, grouped by question. The others follow. */
+/** The options of an interface, grouped by question. The other options follow. */
 export const OPTION_GROUPS = {
   RateLimiterOptions: {
     "To begin": ["store", "limits"],

@@ -2,8 +2,9 @@
  * A page of the reference:
  *
  * - a name, or `{ main, types }`: an exported function or class;
- * - `{ title, of, members }`: members of an interface, or of what a function returns;
- * - `{ title, types }`: types that several pages need. Without `about`, the page begins with the first one.
+ * - `{ title, of, members }`: members of an interface, or of the result of a function;
+ * - `{ title, types }`: types that several pages need. Without `about`, the page begins with the first
+ *   type.
  *
  * A type that no page names stands on the first page that needs it.
  */
