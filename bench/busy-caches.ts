@@ -1,7 +1,7 @@
 /**
- * A process that reads and writes a buffer larger than the caches of a core, again and again, with
- * the lowest priority. It stands for an application's own work: a lone call comes after that, and
- * finds its code and its data no longer in the caches. `disturbCaches` starts one for each core.
+ * A process that reads and writes a buffer larger than the caches of a core, again and again, with the
+ * lowest priority. The process stands for an application's own work: after such work, a lone call finds
+ * its code and its data no longer in the caches. `disturbCaches` starts one such process for each core.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ const SIZE = 64 * 2 ** 20;
 /** Bytes that a cache loads together. */
 const LINE = 64;
 
-/** Returns how to end it. */
+/** Resolves with a function that ends the processes. */
 export async function disturbCaches(): Promise<() => void> {
   const file = fileURLToPath(new URL("busy-caches.ts", import.meta.url));
   const children = await Promise.all(
@@ -33,7 +33,8 @@ function walk(buffer: Uint8Array): void {
 }
 
 if (process.argv[2] === "walk") {
-  // It then runs while a call waits for the database, and gives way when the answer comes.
+  // With the lowest priority, the walk runs while a call waits for the database, and gives way when the
+  // answer comes.
   setPriority(19);
   process.once("disconnect", () => process.exit());
   walk(new Uint8Array(SIZE));

@@ -5,7 +5,9 @@ import { connectPool } from "./databases.js";
 
 const RATE = { kind: "fixed window", period: 365_000 * DAY, start: 0 } as const;
 
-/** How long a transaction of the application holds its row, ms, and how long it lets go of it. */
+/**
+ * How long a transaction of the application holds its row, and the pause before the next transaction, ms.
+ */
 const HOLD = 3000;
 const PAUSE = 20;
 const HELD_ROWS = 2;

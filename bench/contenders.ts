@@ -1,7 +1,7 @@
 /**
- * What is compared, each behind one function that takes a token of a key. All of them count down
- * from a number of tokens that no run exhausts, unless the scenario is about denied calls; nothing
- * refills meanwhile, so that every grant has to show in the rows afterwards.
+ * The contenders, each behind one function that takes a token of a key. All contenders count down from a
+ * number of tokens that no run exhausts, unless the scenario is about denied calls. Nothing refills
+ * meanwhile, so that every grant has to show in the rows afterwards.
  */
 import mysql from "mysql2";
 import { RateLimiterMySQL, RateLimiterPostgres, RateLimiterPrisma } from "rate-limiter-flexible";
@@ -27,22 +27,27 @@ import { redis } from "./redis.js";
 import { tiered } from "./tiered.js";
 
 export interface Contender {
-  /** Takes one token; whether it was granted. Rejects when the contender fails. */
+  /** Takes one token. Resolves with whether the token was granted. Rejects when the contender fails. */
   take(key: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface Kind {
   open(tokens: number, url: string): Promise<Contender>;
-  /** Selects, as `n`, the tokens that the rows say were taken. Absent where nothing is limited. */
+  /**
+   * SQL that selects, as `n`, the tokens that were taken by the rows. Absent where nothing is limited.
+   */
   account?(tokens: number): string;
-  /** The same number, where there is no SQL. */
+  /** The same number as `account`, where there is no SQL. */
   count?(tokens: number, url: string, keys: readonly string[]): Promise<number>;
 }
 
 const YEAR = 365 * DAY;
 
-/** With the timeout that users have, so that a call which waits too long counts as failed. */
+/**
+ * A contender of this package, with the default timeout, so that a call that waits too long counts as
+ * failed.
+ */
 function ours(
   name: string,
   store: unknown,
@@ -84,8 +89,8 @@ async function openPeer(
 }
 
 /**
- * An answer from memory waits for nothing. Callers that go on at once would keep the process from
- * reading the answers of the database, for the others.
+ * A contender that yields after every 64 calls. An answer from memory waits for nothing. Without the
+ * yield, callers that go on at once would keep the process from reading the answers of the database.
  */
 export function yielding({ take, close }: Contender): Contender {
   let calls = 0;
@@ -98,7 +103,7 @@ export function yielding({ take, close }: Contender): Contender {
   };
 }
 
-/** Each contender has a limit of its own, because two of them share a table. */
+/** Each contender has a limit of its own, because contenders share a table. */
 const takenFromOurs = (name: string, quote: string) =>
   `SELECT sum(used) AS n FROM ${quote}RateLimit${quote} WHERE name = '${name}'`;
 
@@ -151,7 +156,7 @@ export const contenders: Record<string, Kind> = {
     account: () => takenFromOurs("remembering", '"'),
   },
 
-  /** Until the end of their window, in the process that was told. */
+  /** Blocks denied keys until the end of their window, in the process that was denied. */
   "rate-limiter-flexible, blocking in memory": {
     async open(tokens, url) {
       return yielding(await openPeer(tokens, url, { inMemoryBlockOnConsumed: tokens }));
@@ -197,7 +202,7 @@ export const contenders: Record<string, Kind> = {
     account: (tokens) => `SELECT sum(${tokens} - "value") AS n FROM "Naive"`,
   },
 
-  /** No limiter: what a round trip through Prisma costs. */
+  /** No limiter: the cost of a round trip through Prisma. */
   "bare $queryRaw, SELECT 1": {
     async open(_tokens, url) {
       const prisma = connectPostgres(url);

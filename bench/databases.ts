@@ -1,7 +1,7 @@
 /**
- * The databases that are measured on: `BENCH_POSTGRES_URL` and `BENCH_MYSQL_URL`, or this machine's,
- * a SQLite file, and servers of Redis that are started for a scenario. Their tables are dropped and
- * made anew for each scenario.
+ * The databases of the benchmark: `BENCH_POSTGRES_URL` and `BENCH_MYSQL_URL`, or the servers of this
+ * machine, a SQLite file, and servers of Redis that are started for a scenario. Their tables are dropped
+ * and made anew for each scenario.
  */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { createConnection } from "node:net";
@@ -36,7 +36,10 @@ export function connectPostgres(url: string): PrismaClient {
   return new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: POOL }) });
 }
 
-/** With a pool of the application's own, through which our store sends its statements, too. */
+/**
+ * A client on a pool of the application's own. The store of this package sends its statements through
+ * this pool, too.
+ */
 export function connectPostgresOnPool(url: string): { prisma: PrismaClient; pool: pg.Pool } {
   const pool = connectPool(url);
   return { prisma: new PrismaClient({ adapter: new PrismaPg(pool) }), pool };
@@ -65,7 +68,7 @@ export function connectSqlite(url: string): SqliteClient {
   return new SqliteClient({ adapter: new PrismaLibSql({ url, timeout: 5000 }) });
 }
 
-/** Empty tables, ours from the migrations that users apply. */
+/** Creates empty tables. The tables of this package come from the migrations that users apply. */
 export async function createTables(database: SqlDatabase): Promise<void> {
   if (database === "postgresql") {
     const pool = connectPool(POSTGRES);
@@ -97,7 +100,7 @@ async function migrations(folder: string): Promise<string[]> {
   return Promise.all(names.map((name) => readFile(new URL(`${name}/migration.sql`, base), "utf8")));
 }
 
-/** The one number that a query returns, as `n`. */
+/** The number that a query returns as `n`. */
 export async function ask(database: SqlDatabase, sql: string): Promise<number> {
   if (database === "postgresql") {
     const pool = connectPool(POSTGRES);

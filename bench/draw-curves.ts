@@ -13,7 +13,7 @@ interface Panel {
   series: Map<string, Point[]>;
 }
 
-/** The class of each line, whose colour the style has for light and dark pages. */
+/** The class of each line. The style has the colour of each class, for light and dark pages. */
 const CLASSES: Record<string, string> = { [PG]: "pg", [PRISMA]: "prisma", [PEER]: "peer" };
 const STYLE = `
   svg { font: 14px system-ui, sans-serif; fill: #1b1a21; background: #fff; }
@@ -39,20 +39,22 @@ const WIDTH = 300;
 const HEIGHT = 190;
 const TOP = 40;
 const GAP = 40;
-/** How far a title begins before its chart. The longest one is as wide as a phone. */
+/** How far to the left of its chart a title begins, px. The longest title is as wide as a phone. */
 const TITLE = 36;
 
 interface Layout {
   columns: number;
-  /** From the left of a column to that of its chart. The longest number beside an axis needs 39. */
+  /**
+   * From the left of a column to the left of its chart, px. The longest number beside an axis needs 39.
+   */
   left: number;
-  /** From the right of a chart to that of its column. */
+  /** From the right of a chart to the right of its column, px. */
   right: number;
   /** Between two names of the legend, to the right and down. */
   legend: readonly [x: number, y: number];
 }
 const WIDE: Layout = { columns: 2, left: 76, right: 28, legend: [220, 0] };
-/** 360 px, as other pictures for phones. */
+/** 360 px wide, as other pictures for phones. */
 const NARROW: Layout = { columns: 1, left: 43, right: 17, legend: [0, 22] };
 
 export interface Curves {
@@ -67,7 +69,7 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
         rest.processes === processes &&
         rest.keys === keys &&
         database === "postgresql" &&
-        // Others have callers of other kinds, or several configs.
+        // Scenarios with another peer have callers of other kinds, or several configs.
         rest.peer === PEER &&
         roundTrip === 0 &&
         tokens > 1000,
@@ -92,7 +94,7 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
   return { wide: layOut(charts, WIDE), narrow: layOut(charts, NARROW) };
 }
 
-/** The same charts in other columns. */
+/** Lays the charts out in columns. */
 function layOut(charts: readonly string[], { columns, left, right, legend }: Layout): string {
   const column = left + WIDTH + right;
   const width = columns * column;
@@ -118,7 +120,7 @@ function layOut(charts: readonly string[], { columns, left, right, legend }: Lay
   ].join("\n");
 }
 
-/** Both axes are logarithmic. */
+/** Draws one chart. Both axes are logarithmic. */
 function drawPanel({ title, unit, series }: Panel): string {
   const points = [...series.values()].flat();
   const waits = [...new Set(points.map(({ waiting }) => waiting))].sort((a, b) => a - b);

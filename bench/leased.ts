@@ -1,6 +1,6 @@
 /**
- * Contenders whose processes hold blocks of tokens. PostgreSQL. Their rows account for no grant: what
- * the processes hold counts as taken, too.
+ * Contenders whose processes hold blocks of tokens. PostgreSQL. Their rows do not account for grants,
+ * because tokens that the processes still hold count as taken, too.
  */
 import { createRateLimiter, DAY, pgStore } from "trpc-rate-limit/server";
 import { type Kind, yielding } from "./contenders.js";

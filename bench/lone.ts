@@ -1,16 +1,16 @@
 /**
- * What a lone caller costs in CPU: µs per call of the process that calls and of the thread of the
- * server that answers it, in turns with the peer on the same client library. A query that does
- * nothing takes turns with them. What a call costs beyond it is what the limiter costs.
+ * The CPU of a lone call, µs: in the process that calls, and in the thread of the server that answers. A
+ * limiter, the peer on the same client library, and a query that does nothing take turns. The cost of a
+ * call beyond the cost of this query is the cost of the limiter.
  *
- * Each is measured twice. First nothing else runs, so that all code and data stay in the caches. In
- * an application they do not, because it does its own work between two calls. A busy process per
- * core stands for that work the second time; see `busy-caches.ts`. Its CPU is not counted.
+ * Each of them is measured twice. The first time, nothing else runs, so that all code and data stay in
+ * the caches. The second time, a busy process per core stands for the application's own work between two
+ * calls, which takes the caches; see `busy-caches.ts`. The CPU of the busy processes is not counted.
  *
- * A call that writes waits for the disk, and on a busy one finds colder caches than the query that
- * does nothing. `?options=-c%20synchronous_commit%3Doff` in `BENCH_POSTGRES_URL` takes that away.
+ * A call that writes waits for the disk. On a busy disk, the call then finds colder caches than the query
+ * that does nothing. `?options=-c%20synchronous_commit%3Doff` in `BENCH_POSTGRES_URL` removes this wait.
  *
- * Words choose the clients whose names contain one of them.
+ * Arguments choose the clients whose names contain one of the arguments.
  */
 import { cpus } from "node:os";
 import { disturbCaches } from "./busy-caches.js";
@@ -34,7 +34,7 @@ const probes: readonly Probe[] = [
   {
     client: "Prisma on a pool",
     database: "postgresql",
-    // Our statements go to its pool of `pg`.
+    // The statements of this package go to the pool of `pg`.
     empty: "empty query, pg",
     ours: POOLED,
     peers: [PEER],
@@ -44,7 +44,7 @@ const probes: readonly Probe[] = [
     database: "postgresql",
     empty: "empty query, Prisma",
     ours: PRISMA,
-    // The upsert is the bound: whatever limits through Prisma pays for it.
+    // The upsert is the lower bound: every limiter through Prisma pays for an upsert.
     peers: ["bare upsert, Prisma", "rate-limiter-flexible, Prisma"],
   },
   {
@@ -65,11 +65,15 @@ const probes: readonly Probe[] = [
 
 const KEYS = 100;
 /**
- * How often each is called before it is measured. V8 compiles what is called often, and in the same
- * time a query that does nothing is called ten times as often as a limiter.
+ * The fewest calls of each subject before it is measured. Time alone is no measure, because V8 compiles
+ * code that is called often: in the same time, a query that does nothing is called ten times as often as
+ * a limiter.
  */
 const WARM_UP_CALLS = 3000;
-/** ms before each slice. A pool may have closed its connection in the turns of the others. */
+/**
+ * How long each subject runs before its slice, ms. Its pool may have closed its connection in the turns
+ * of the others.
+ */
 const WAKE = 100;
 const timing: Timing = {
   rounds: Number(process.env["BENCH_ROUNDS"] ?? 5),
@@ -77,7 +81,7 @@ const timing: Timing = {
   warmUp: Number(process.env["BENCH_WARM_UP_MS"] ?? 2000),
 };
 
-/** µs per call. */
+/** The CPU per call, µs. */
 interface Cost {
   process: number;
   server: number | undefined;

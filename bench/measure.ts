@@ -1,7 +1,7 @@
 /**
- * Runs a scenario: its contenders take turns, slice by slice, in processes of their own. Whatever
- * else the machine does then disturbs all alike, and a round's ratio compares what was measured
- * within seconds.
+ * Runs a scenario: its contenders take turns, slice by slice, in processes of their own. Other work of
+ * the machine then disturbs all contenders alike, and a ratio of a round compares figures that were
+ * measured within seconds.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,9 +23,11 @@ export interface Row {
   p50: number;
   p99: number;
   failed: number;
-  /** Grants that the rows do not account for: admitted beyond the limit, sooner or later. */
+  /** Grants that are missing in the rows: these calls are admitted beyond the limit, sooner or later. */
   unaccounted: number | undefined;
-  /** The calls of the process that got least, as a share of those of the one that got most. */
+  /**
+   * The calls of the process with the fewest calls, as a share of the calls of the process with the most.
+   */
   fairness: number | undefined;
   rounds: { perSecond: number; p50: number; fairness: number }[];
 }
@@ -34,7 +36,10 @@ export interface Timing {
   rounds: number;
   /** How long each contender runs per round, ms. */
   slice: number;
-  /** How long it runs before that, ms: V8 takes seconds to compile what is called often. */
+  /**
+   * How long each contender runs before the rounds, ms: V8 takes seconds to compile code that is called
+   * often.
+   */
   warmUp: number;
 }
 
@@ -45,7 +50,7 @@ export async function measure(
   const { title, tokens, keys, waiting, processes, alternating } = scenario;
   const { url, stop } = await wayTo(scenario);
   const file = await (worker ??= bundle("worker"));
-  // Those who alternate call by call have to share a process.
+  // Contenders that alternate call by call have to share a process.
   const turns = alternating ? [scenario.contenders] : scenario.contenders.map((name) => [name]);
   const teams = await Promise.all(
     turns.map(async (names) => {
@@ -97,7 +102,7 @@ export async function measure(
   return rows;
 }
 
-/** What the rows say was taken, where they are counted. */
+/** The tokens that were taken, by the rows; `undefined` where the rows are not counted. */
 async function takenBy(
   contender: string,
   { database, tokens, keys }: Scenario,
@@ -112,12 +117,15 @@ async function takenBy(
   );
 }
 
-/** Where calls are denied, some count them too; more grants than tokens is what matters. */
+/**
+ * The tokens taken, at most all tokens: some contenders count denied calls, too, and only more grants
+ * than tokens matter.
+ */
 function atMost(taken: number, tokens: number): number {
   return Math.min(taken, tokens === PLENTY ? Infinity : tokens);
 }
 
-/** The URL of the database, which is empty, through a proxy where answers are to take their time. */
+/** The URL of the emptied database. With a `roundTrip`, the URL of a proxy that delays the answers. */
 export async function wayTo({ database, roundTrip }: Pick<Scenario, "database" | "roundTrip">) {
   if (isRedis(database)) return startRedis(database === "redis cluster");
   await createTables(database);
@@ -132,7 +140,7 @@ export async function wayTo({ database, roundTrip }: Pick<Scenario, "database" |
   return { url: url.href, stop: () => void child.kill() };
 }
 
-/** Bundled once. */
+/** The bundle of the worker, made once. */
 let worker: Promise<string> | undefined;
 
 export function startWorker(file: string): (order: Order) => Promise<Slice[]> {

@@ -1,16 +1,19 @@
-/** Prints what was measured as the first table of docs/performance.md has it: a scenario per row. */
+/** Prints the results in the form of the first table of docs/performance.md: a scenario per row. */
 import type { Row } from "./measure.js";
 
-/** A row, and how many times as fast as the peer it is. */
+/** A row, and its speed as a multiple of the peer's speed. */
 export type Line = Row & { ratio: number };
 
 export interface Measured {
-  /** The name of the contender that the others are compared with. */
+  /** The name of the contender with which the other contenders are compared. */
   peer: string;
   lines: readonly Line[];
 }
 
-/** @returns a table for each set of contenders, and a sentence for each row that was not as it should be. */
+/**
+ * @returns a table for each set of contenders, and a sentence for each row with failures or missing
+ * grants.
+ */
 export function tablesOf(measured: readonly Measured[]): string {
   const sets = new Map<string, Measured[]>();
   for (const one of measured) {
@@ -41,7 +44,7 @@ function tableOf(rows: readonly Measured[]): string {
     .join("\n");
 }
 
-/** Two digits where the ratio is near 1, one up to 10, and none above. */
+/** Two decimals below 2, one decimal below 10, and no decimals above. */
 function timesOf(ratio: number): string {
   return `${ratio.toFixed(ratio < 2 ? 2 : ratio < 10 ? 1 : 0)}×`;
 }

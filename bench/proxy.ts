@@ -1,6 +1,6 @@
 /**
- * A way to a server that takes its time: what the server answers is held back for a while. A process
- * of its own. Arguments: the server's host and port, and for how long, ms. Prints its own port.
+ * A proxy that delays the answers of a server. It runs as a process of its own. Arguments: the server's
+ * host and port, and the delay, ms. Prints the port of the proxy.
  */
 import { type AddressInfo, connect, createServer } from "node:net";
 

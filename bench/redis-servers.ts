@@ -1,6 +1,6 @@
 /**
- * Servers of Redis that the benchmark starts on this machine, and stops: a single one, or a cluster
- * of three masters with a replica each. They keep nothing on disk.
+ * Servers of Redis that the benchmark starts on this machine, and stops: a single server, or a cluster of
+ * three masters with a replica each. The servers keep nothing on disk.
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ export async function redisVersion(): Promise<string> {
   return `Redis ${/v=([\d.]+)/.exec(stdout)?.[1]}`;
 }
 
-/** The URL of the server, or of one node of the cluster, by its protocol. */
+/** The URL of the server, or of one node of the cluster. The protocol of the URL tells which. */
 export async function startRedis(isCluster: boolean): Promise<{ url: string; stop(): void }> {
   const folder = await mkdtemp(join(tmpdir(), "trpc-rate-limit-bench-"));
   const ports = await freePorts(isCluster ? 2 * MASTERS : 1);
@@ -60,7 +60,7 @@ function startServer(port: number, isCluster: boolean, folder: string): ChildPro
   return server;
 }
 
-/** A cluster also listens on a port that is 10,000 higher. */
+/** Free ports below 55,000. A node of a cluster also listens on the port that is 10,000 higher. */
 async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

@@ -1,6 +1,6 @@
 /**
- * Contenders on Redis, single and in a cluster, all of them on `ioredis`. A key that is limited has
- * no expiry that a run would see.
+ * Contenders on Redis, single and in a cluster, all of them on `ioredis`. No limited key expires during a
+ * run.
  */
 import { createHash } from "node:crypto";
 import { Ratelimit } from "@upstash/ratelimit";
@@ -32,8 +32,8 @@ const close = (client: Redis | Cluster) => async () => void (await client.quit()
 const sha1 = (script: string) => createHash("sha1").update(script).digest("hex");
 
 /**
- * What @upstash/ratelimit asks of a client. Its scripts begin with a line of flags that servers of
- * Upstash know and other servers refuse, so that line is left out.
+ * The part of a client that @upstash/ratelimit needs. The scripts of @upstash/ratelimit begin with a line
+ * of flags, which servers of Upstash know and other servers refuse. This line is left out.
  */
 function withoutFlags(client: Redis | Cluster) {
   const hashes = new Map<string, string>();
@@ -82,14 +82,14 @@ export const redis: Record<string, Kind> = {
     },
   },
 
-  /** Its window on the connection that the others use. */
+  /** The fixed window of @upstash/ratelimit, on the same connection as the other contenders. */
   "@upstash/ratelimit, ioredis": {
     async open(tokens, url) {
       const client = connect(url);
       const limiter = new Ratelimit({
         redis: withoutFlags(client) as never,
         limiter: Ratelimit.fixedWindow(tokens, "365 d"),
-        // Without it, a call that takes longer than 5 s is let through.
+        // 0 turns the timeout off: by default, a call that takes longer than 5 s is let through.
         timeout: 0,
         ephemeralCache: false,
         analytics: false,

@@ -1,8 +1,8 @@
 /**
- * Compares contenders scenario by scenario, side by side on the same server, and prints ratios:
- * absolute numbers belong to the machine. `--json FILE` also writes all of it as JSON, and
- * `--svg FILE.svg` draws the curves, there and for phones in `FILE-narrow.svg`. Further words choose
- * the scenarios whose titles contain one of them.
+ * Compares contenders scenario by scenario, side by side on the same server, and prints ratios: absolute
+ * numbers belong to the machine. `--json FILE` also writes all results as JSON. `--svg FILE.svg` draws
+ * the curves, and `FILE-narrow.svg` has the curves for phones. Further arguments choose the scenarios
+ * whose titles contain one of the arguments.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
@@ -35,11 +35,14 @@ for (const scenario of scenarios) {
   }
   console.error(`measuring ${scenario.title}`);
   measured.push({ scenario, rows: await measure(scenario, timing) });
-  // After each of them, because a whole run takes a quarter of an hour.
+  // Save after each scenario, because a whole run takes a quarter of an hour.
   await save();
 }
 
-/** Per round, as contenders took turns in it: calls per second, or for a lone caller its p50. */
+/**
+ * The median of the ratios of the rounds, because contenders take turns in each round. A ratio compares
+ * calls per second, or p50 for contenders that alternate call by call.
+ */
 function ratioTo(row: Row, peer: Row, { alternating }: Scenario): number {
   return median(
     row.rounds.map((round, i) => {

@@ -1,4 +1,4 @@
-/** What is measured: who calls, on how many keys, with how many calls waiting at a time. */
+/** The scenarios: which contenders call, on how many keys, and how many calls wait at a time. */
 import type { DatabaseName } from "./databases.js";
 
 export const PG = "ours, pg";
@@ -13,11 +13,11 @@ export interface Scenario {
   /** Callers per process, each of which waits for its answer before it calls again. */
   waiting: number;
   keys: number;
-  /** Tokens per key; fewer than the run takes where denied calls are measured. */
+  /** Tokens per key. Where denied calls are measured, fewer tokens than the run asks for. */
   tokens: number;
-  /** What answers are held back for on their way, ms. */
+  /** The delay of the answers, ms. */
   roundTrip: number;
-  /** The first ones are ours; the peer that they are compared with comes after them. */
+  /** The contenders of this package first, and then the peer with which they are compared. */
   contenders: readonly string[];
   peer: string;
   /** The contenders take turns call by call, so that a short disturbance hits all of them. */
@@ -79,7 +79,7 @@ function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {
   };
 }
 
-/** Where callers share a key, processes may hold blocks of its tokens. */
+/** A contender for scenarios where callers share a key: processes hold blocks of the key's tokens. */
 const LEASED = "ours, pg, with a lease";
 
 const LIMIT_ALL = "ours, pg, limitAll";
@@ -125,7 +125,7 @@ export const scenarios: readonly Scenario[] = [
     return scenario(shape, { contenders: [...mayLease, PG, POOLED, PRISMA, PEER] });
   }),
   scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
-  // Beside one config.
+  // Many configs, compared with one config.
   ...[1000, 10_000].map((keys) =>
     scenario([1, 64, keys], {
       title: `1 × 64, ${keys.toLocaleString("en")} keys, 16 configs`,
@@ -138,7 +138,7 @@ export const scenarios: readonly Scenario[] = [
   // Callers who ignore their denials.
   scenario([1, 64, 1], { ...FLOOD, title: "1 × 64, 1 key, denied flood", tokens: 37 }),
   scenario([1, 64, 10_000], { ...FLOOD, title: "1 × 64, 10,000 keys, denied flood", tokens: 1 }),
-  // Beside plain calls, which go out together in one statement.
+  // Calls of all kinds, compared with plain calls, which go out together in one statement.
   scenario([3, 16, 1], {
     title: "3 × 16, 1 key, calls of all kinds",
     contenders: ["ours, pg, calls of all kinds", PG],

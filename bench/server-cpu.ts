@@ -1,14 +1,14 @@
 /**
- * The CPU of the threads of a server that answer the connections to a database, from `/proc` of
- * Linux. `schedstat` counts the same time as utime and stime of `stat`, in ns instead of ticks of
- * 10 ms. What the server does in other threads, such as its checkpoints, is not part of it.
+ * The CPU of the threads of a server that answer the connections to a database, from `/proc` of Linux.
+ * `schedstat` counts the same time as utime and stime of `stat`, in ns instead of ticks of 10 ms. The
+ * work of other threads of the server, such as checkpoints, is not counted.
  */
 import { readFile } from "node:fs/promises";
 import { Redis } from "ioredis";
 import mysql from "mysql2/promise";
 import { connectPool, type DatabaseName, isRedis } from "./databases.js";
 
-/** µs since each thread began, by its id. */
+/** The CPU of each thread since the thread began, µs, by the id of the thread. */
 export type ServerCpu = ReadonlyMap<number, number>;
 
 /** `undefined` where there is no `/proc`, or where the server does not run on this machine. */
@@ -26,7 +26,7 @@ export async function serverCpu(
   return seen.size > 0 ? seen : undefined;
 }
 
-/** µs. A thread that is new meanwhile counts from its beginning. */
+/** The CPU between two readings, µs. A thread that began in between counts from its beginning. */
 export function spentBetween(before: ServerCpu, after: ServerCpu): number {
   let spent = 0;
   for (const [id, cpu] of after) spent += cpu - (before.get(id) ?? 0);
@@ -37,7 +37,7 @@ const SERVERS = /postgres|mysqld|mariadbd|redis-server|valkey-server/;
 
 async function cpuOf(id: number): Promise<number | undefined> {
   try {
-    // Ids of a server in a container are ids of something else out here.
+    // The ids of a server in a container may be the ids of other processes outside of the container.
     if (!SERVERS.test(await readFile(`/proc/${id}/cmdline`, "utf8"))) return undefined;
     const statistics = await readFile(`/proc/${id}/task/${id}/schedstat`, "utf8");
     return Number(statistics.split(" ")[0]) / 1000;
@@ -46,7 +46,10 @@ async function cpuOf(id: number): Promise<number | undefined> {
   }
 }
 
-/** Those of all connections to the database but the one that asks. Other databases do not count. */
+/**
+ * The threads of all connections to the database, without the connection that asks. Other databases do
+ * not count.
+ */
 async function threadsOf(database: DatabaseName, url: string): Promise<number[]> {
   if (isRedis(database)) return threadsOfRedis(url);
   if (database === "postgresql") return threadsOfPostgres(url);
@@ -78,7 +81,7 @@ async function threadsOfMysql(url: string): Promise<number[]> {
   return (rows as { id: number }[]).map(({ id }) => id);
 }
 
-/** It runs commands in its main thread. */
+/** Redis runs commands in its main thread. */
 async function threadsOfRedis(url: string): Promise<number[]> {
   const redis = new Redis(url);
   const info = await redis.info("server");

@@ -1,11 +1,11 @@
-/** Contenders with many configs, as applications with a config for each tier have them. PostgreSQL. */
+/** Contenders with many configs, as in applications with a config for each tier. PostgreSQL. */
 import { createRateLimiter, DAY, pgStore, type RateLimitConfig } from "trpc-rate-limit/server";
 import type { Kind } from "./contenders.js";
 import { connectPool } from "./databases.js";
 
 const TIERS = 16;
 
-/** They differ in what refills, and nothing does meanwhile. */
+/** The configs differ in their periods. Nothing refills during a run. */
 function tiersOf(tokens: number): RateLimitConfig[] {
   const period = 365_000 * DAY;
   return Array.from({ length: TIERS }, (_, tier) => {
@@ -21,7 +21,7 @@ const account = (names: string) => () =>
   `SELECT sum(used) AS n FROM "RateLimit" WHERE name LIKE '${names}'`;
 
 export const tiered: Record<string, Kind> = {
-  /** One limit, whose config depends on the key. */
+  /** One limit. The config of a call depends on the key. */
   [`ours, pg, ${TIERS} tiers`]: {
     async open(tokens, url) {
       const pool = connectPool(url);
@@ -37,7 +37,7 @@ export const tiered: Record<string, Kind> = {
     account: account("tiered"),
   },
 
-  /** Limits of their own. */
+  /** A limit for each tier. */
   [`ours, pg, ${TIERS} limits`]: {
     async open(tokens, url) {
       const pool = connectPool(url);

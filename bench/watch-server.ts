@@ -1,4 +1,4 @@
-/** The application that is watched: a router behind HTTP, that counts its queries of the database. */
+/** The watched application: a router behind HTTP that counts its queries of the database. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { initTRPC } from "@trpc/server";
@@ -38,7 +38,7 @@ server.listen(0, "127.0.0.1", () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 process.on("message", () => {
-  // What is left is what is still referred to.
+  // Collect garbage first, so that only memory in use is measured.
   globalThis.gc?.();
   const { heapUsed } = process.memoryUsage();
   process.send?.({ queries, heapUsed, cpu: process.cpuUsage() });

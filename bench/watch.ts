@@ -1,8 +1,8 @@
 /**
- * `watch` at scale: one process with many watchers, over HTTP, and this one, which takes tokens on
- * the same database. Prints how many queries the watched process made, and how long after a change
- * was committed here each watcher heard of it there. Arguments: how many watchers, `--interval MS`
- * between two looks for other processes' changes, and `--json FILE`.
+ * `watch` at scale: one process serves many watchers over HTTP, and this process takes tokens on the same
+ * database. Prints how many queries the watched process made, and how long after the commit of a change
+ * each watcher heard of the change. Arguments: the number of watchers, `--interval MS` between two reads
+ * for other processes' changes, and `--json FILE`.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -39,7 +39,10 @@ async function ask(): Promise<{ queries: number; heapUsed: number; cpu: NodeJS.C
   return (await answer)[0] as Awaited<ReturnType<typeof ask>>;
 }
 
-/** The value of each limit that each watcher was told last, and who is told of news. */
+/**
+ * The last value of each limit that each watcher was told, and the function to call for news of a
+ * watcher.
+ */
 const told: Record<string, number>[] = Array.from({ length: WATCHERS }, () => ({}));
 let onNews: (watcher: number) => void = () => {};
 const requests: ClientRequest[] = [];
@@ -92,7 +95,7 @@ const shared: number[] = [];
 const own: number[] = [];
 for (let round = 0; round < ROUNDS; round++) {
   const next = from + (round + 1) * PAUSE;
-  // One bucket that all watch, and the own buckets of a tenth of them.
+  // Change the bucket that all watchers watch, and the own buckets of a tenth of the watchers.
   const some = Array.from({ length: WATCHERS / 10 }, (_, i) => i * 10 + round);
   const { value } = await limiter.limit("everybody");
   await Promise.all(some.map((watcher) => limiter.limit("own", { key: `user ${watcher}` })));
@@ -106,7 +109,7 @@ for (let round = 0; round < ROUNDS; round++) {
       if (told[watcher]!["own"]! < limits.own.rate && waitingOwn.delete(watcher)) own.push(late);
       if (waiting.size + waitingOwn.size === 0) resolve();
     };
-    // What came between the changes and now.
+    // Count the news that came since the changes.
     for (const watcher of told.keys()) onNews(watcher);
   });
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, next - performance.now())));

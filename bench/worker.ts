@@ -1,4 +1,4 @@
-/** One of the processes that call: holds every contender of a scenario, and runs slices of load. */
+/** A process that calls: holds contenders of a scenario, and runs slices of load. */
 import { type Contender, contenders } from "./contenders.js";
 import { keyAt } from "./keys.js";
 
@@ -7,20 +7,20 @@ export type Order =
   | { type: "run"; contenders: readonly string[]; keys: number; waiting: number; duration: number }
   | { type: "close" };
 
-/** What came of one contender in one slice. */
+/** The result of one contender in one slice. */
 export interface Slice {
   calls: number;
   granted: number;
   failed: number;
-  /** How long its calls were under way, ms. */
+  /** How long the contender's calls were under way, ms. */
   busy: number;
-  /** CPU of this process in that time, of all contenders that it ran, µs. */
+  /** CPU of this process in the slice, for all contenders that it ran, µs. */
   cpu: number;
-  /** ms; thinned out to about 2,000. */
+  /** The latencies, ms; thinned out to about 2,000. */
   latencies: number[];
 }
 
-/** Of how many calls one is timed. */
+/** One call of this many is timed. */
 const SAMPLED = 16;
 
 const subjects = new Map<string, Contender>();
@@ -31,7 +31,8 @@ async function run(order: Order & { type: "run" }): Promise<Slice[]> {
     return { calls: 0, granted: 0, failed: 0, busy: 0, cpu: 0, latencies: [] };
   });
   const takers = order.contenders.map((name) => subjects.get(name)!);
-  // With many waiting, a clock read twice per call would be a good part of what is measured.
+  // With many waiting callers, reading the clock twice per call would be a good part of the measured
+  // time.
   const every = waiting === 1 ? 1 : SAMPLED;
   let over = false;
   setTimeout(() => (over = true), duration);
@@ -39,7 +40,7 @@ async function run(order: Order & { type: "run" }): Promise<Slice[]> {
   const cpuBefore = process.cpuUsage();
   const caller = async () => {
     for (let turn = 0; !over; turn++) {
-      // SQLite answers without ever leaving the thread to anything else, such as a timer.
+      // SQLite answers without ever yielding the thread, for example to a timer.
       if (turn % SAMPLED === 0) over ||= performance.now() - start > duration;
       const at = turn % takers.length;
       const slice = slices[at]!;
