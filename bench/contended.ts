@@ -1,4 +1,4 @@
-/** Contenders whose calls meet each other, or rows that the application holds. PostgreSQL. */
+/** Contenders with calls that wait for each other, or for rows that the application holds. PostgreSQL. */
 import { createRateLimiter, DAY, pgStore } from "trpc-rate-limit/server";
 import type { Kind } from "./contenders.js";
 import { connectPool } from "./databases.js";

@@ -1,5 +1,5 @@
 /**
- * Contenders whose processes hold blocks of tokens. PostgreSQL. Their rows do not account for grants,
+ * Contenders with processes that hold blocks of tokens. PostgreSQL. Their rows do not account for grants,
  * because tokens that the processes still hold count as taken, too.
  */
 import { createRateLimiter, DAY, pgStore } from "trpc-rate-limit/server";

@@ -3,14 +3,15 @@
  * limiter, the peer on the same client library, and a query that does nothing take turns. The cost of a
  * call beyond the cost of this query is the cost of the limiter.
  *
- * Each of them is measured twice. The first time, nothing else runs, so that all code and data stay in
- * the caches. The second time, a busy process per core stands for the application's own work between two
- * calls, which takes the caches; see `busy-caches.ts`. The CPU of the busy processes is not counted.
+ * Each of these three is measured twice. The first time, nothing else runs, so that all code and data
+ * stay in the caches. The second time, a busy process per core stands for the application's own work
+ * between two calls, which takes the caches; see `busy-caches.ts`. The CPU of the busy processes is not
+ * counted.
  *
  * A call that writes waits for the disk. On a busy disk, the call then finds colder caches than the query
  * that does nothing. `?options=-c%20synchronous_commit%3Doff` in `BENCH_POSTGRES_URL` removes this wait.
  *
- * Arguments choose the clients whose names contain one of the arguments.
+ * Arguments choose clients: a client is measured if its name contains one of the arguments.
  */
 import { cpus } from "node:os";
 import { disturbCaches } from "./busy-caches.js";
@@ -71,8 +72,8 @@ const KEYS = 100;
  */
 const WARM_UP_CALLS = 3000;
 /**
- * How long each subject runs before its slice, ms. Its pool may have closed its connection in the turns
- * of the others.
+ * How long each subject runs before its slice, ms. The pool of the subject may have closed its connection
+ * in the turns of the other subjects.
  */
 const WAKE = 100;
 const timing: Timing = {

@@ -1,6 +1,6 @@
 /**
- * A proxy that delays the answers of a server. It runs as a process of its own. Arguments: the server's
- * host and port, and the delay, ms. Prints the port of the proxy.
+ * A proxy that delays the answers of a server. The proxy runs as a process of its own. Arguments: the
+ * server's host and port, and the delay, ms. Prints the port of the proxy.
  */
 import { type AddressInfo, connect, createServer } from "node:net";
 

@@ -1,6 +1,6 @@
 /**
- * Contenders on Redis, single and in a cluster, all of them on `ioredis`. No limited key expires during a
- * run.
+ * Contenders on Redis, single and in a cluster. All contenders use `ioredis`. No limited key expires
+ * during a run.
  */
 import { createHash } from "node:crypto";
 import { Ratelimit } from "@upstash/ratelimit";

@@ -1,8 +1,8 @@
 /**
  * Compares contenders scenario by scenario, side by side on the same server, and prints ratios: absolute
  * numbers belong to the machine. `--json FILE` also writes all results as JSON. `--svg FILE.svg` draws
- * the curves, and `FILE-narrow.svg` has the curves for phones. Further arguments choose the scenarios
- * whose titles contain one of the arguments.
+ * the curves, and `FILE-narrow.svg` has the curves for phones. Further arguments choose scenarios: a
+ * scenario is measured if its title contains one of the arguments.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";

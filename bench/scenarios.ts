@@ -20,7 +20,7 @@ export interface Scenario {
   /** The contenders of this package first, and then the peer with which they are compared. */
   contenders: readonly string[];
   peer: string;
-  /** The contenders take turns call by call, so that a short disturbance hits all of them. */
+  /** The contenders take turns call by call, so that a short disturbance hits all contenders. */
   alternating: boolean;
 }
 

@@ -16,7 +16,9 @@ import { findCycles } from "./import-cycles.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** What a folder may import. A folder inside of it with its own rule obeys only its own rule. */
+/**
+ * The imports that a folder may have. A folder inside of it with its own rule obeys only its own rule.
+ */
 interface Rule {
   folder: string;
   /**
@@ -75,7 +77,7 @@ const LIMITER_FLOORS = [
   "parts",
 ];
 
-/** What every floor of the limiter may import. */
+/** The folders that every floor of the limiter may import. */
 const BESIDE_THE_LIMITER = [
   "core",
   "server/changes",
@@ -179,7 +181,7 @@ const FOLDERS: readonly Rule[] = [
   },
   // The test kit. Nothing imports this folder.
   { folder: "testing", may: ["core", "client"], mayType: ["server"] },
-  // The code that hosts share. It imports no host.
+  // The code that hosts share. This code imports no host.
   { folder: "server/hosts", may: ["core"], mayType: ["server/limiter"] },
   {
     folder: "server/http",

@@ -45,7 +45,7 @@ export function summarize(steps: readonly Step[], results: readonly Results[]) {
   return { lines, hasFailed: allFailed > 0 || steps.some((step) => step.hasFailed) };
 }
 
-/** @param step the step whose results are added up. @default all steps */
+/** @param step adds up the results of this step. @default all steps */
 function sumOf(results: readonly Results[], step?: string) {
   const chosen = results.filter((result) => step === undefined || result.step === step);
   const sum = (count: (result: Results) => number) =>

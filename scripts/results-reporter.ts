@@ -56,7 +56,7 @@ function add(results: Results, module: TestModule): void {
       results.retried.push(`${name} > ${test.fullName}`);
     }
   }
-  // A file that cannot be loaded, or whose hook fails, has no failed test: count the file.
+  // A file that cannot be loaded, or with a hook that fails, has no failed test: count the file.
   if (module.state() === "failed" && failures.length === 0) failures.push(name);
   results.failed += failures.length;
   results.failures.push(...failures);

@@ -20,7 +20,7 @@ const TESTS = [testRows, testTakes, testSharing, testTransactions, testUpkeep, t
  *
  * @param runner `{ describe, it, beforeEach, afterEach, expect }` of the test runner.
  * @param name the name of the store, for the title of the tests.
- * @param open called before each test. Resolves with a store whose table exists and is empty, and with a
+ * @param open called before each test. Resolves with a store with an existing, empty table, and with a
  * function that closes the store. If possible, also with a second store on the same rows.
  *
  * @example

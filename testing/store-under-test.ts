@@ -1,7 +1,7 @@
 /** The store that `describeStore` tests. */
 import type { RateLimitStore } from "../server/store/store.js";
 
-/** What `open` of `describeStore` resolves with. */
+/** The result of `open` of `describeStore`. */
 export interface StoreUnderTest {
   /** A store without rows. */
   store: RateLimitStore;

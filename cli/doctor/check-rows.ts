@@ -47,8 +47,8 @@ export async function checkRows(
   const rows = await connection.query(
     `SELECT ${name} AS ${name}, count(*) AS ${mark}rows${mark}, max(${ts}) AS ${ts} ` +
       `FROM ${quotedTable(table, mark)} WHERE ${ts} > ${limit} ` +
-      // Leave out closed buckets, whose `ts` is the instant at which they open, and the package's own
-      // rows, whose `ts` may be in the future.
+      // Leave out closed buckets: their `ts` is the instant at which they open. Leave out the package's
+      // own rows: their `ts` may be in the future.
       `AND ${used} < 1e60 AND ${name} NOT LIKE '${RESERVED_PREFIX}%' ` +
       `GROUP BY ${name} ORDER BY ${name}`,
     [],

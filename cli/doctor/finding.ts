@@ -8,7 +8,7 @@ export interface Finding {
    */
   level: "ok" | "advice" | "warning" | "error";
   message: string;
-  /** What to do. The text never has the password of a URL. */
+  /** The advice on what to do. The text never has the password of a URL. */
   advice?: string;
 }
 

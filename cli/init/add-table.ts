@@ -85,8 +85,8 @@ function gapAfter(text: string): string {
 }
 
 /**
- * Writes the SQL of the table, for an application whose tables no schema makes: as a migration of
- * Supabase, or beside `limits.ts`.
+ * Writes the SQL of the table, for an application without a schema that makes its tables: as a migration
+ * of Supabase, or beside `limits.ts`.
  */
 export async function addSql(
   draft: Draft,

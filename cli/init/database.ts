@@ -88,8 +88,8 @@ function requiresOf({ program }: Code): string[] {
 }
 
 /**
- * The calls that make a client. For a package whose only export is its class, such as better-sqlite3,
- * each `new` counts.
+ * The calls that make a client. For a package that exports only its class, such as better-sqlite3, each
+ * `new` counts.
  */
 function callsThatMake({ program }: Code, { creates, from }: Pattern): Node[] {
   return findAll(program, "CallExpression", "NewExpression")

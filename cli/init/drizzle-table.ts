@@ -18,7 +18,7 @@ export interface TableNames {
   isHidden: boolean;
 }
 
-/** The types of columns. `double` is the name of a function, and the others are calls. */
+/** The types of columns. `double` is the name of a function; `text` and `whole` are calls. */
 const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {
   pg: { text: "d.text()", whole: "d.integer()", double: "d.doublePrecision" },
   mysql: { text: "bytes()", whole: "d.int()", double: "d.double" },

@@ -105,7 +105,7 @@ export function insideOf({ folder }: Pick<Member, "folder">, file: string): stri
   return folder === "" ? file : file.slice(folder.length + 1);
 }
 
-/** The first source whose text matches. */
+/** The first source with a text that matches. */
 export function sourceWith({ sources }: Member, pattern: RegExp): string | undefined {
   return [...sources].find(([, text]) => pattern.test(text))?.[0];
 }

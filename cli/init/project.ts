@@ -1,6 +1,6 @@
 /**
- * Reads the project in a folder: a monorepo whose packages share one tRPC, or one application, which is a
- * project with one member.
+ * Reads the project in a folder: a monorepo with packages that share one tRPC, or one application, which
+ * is a project with one member.
  */
 import { dirname, join, relative, sep } from "node:path";
 import { glob } from "tinyglobby";
@@ -31,7 +31,7 @@ export interface Project {
   users: readonly Member[];
 }
 
-/** A monorepo. It always has tRPC. */
+/** A monorepo, which always has tRPC. */
 export type Workspace = Project & { trpcFile: string };
 
 /** The file of pnpm that lists the folders with packages. */
@@ -69,7 +69,10 @@ export async function findWorkspace(folder: string): Promise<Workspace | undefin
   return { ...(await atRoot(root, packageJson)), ...candidate, pnpm, members, db };
 }
 
-/** @throws CliError when there is no package.json, or when package.json is only that of a workspace. */
+/**
+ * @throws CliError when there is no package.json, or when package.json only lists the packages of a
+ * workspace.
+ */
 async function readApplication(root: string): Promise<Project> {
   const packageJson = await readText(root, "package.json");
   if (packageJson === undefined) {

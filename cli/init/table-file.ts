@@ -1,4 +1,4 @@
-/** Finds the SQL of the table, in an application whose tables no schema makes. */
+/** Finds the SQL of the table, in an application without a schema that makes its tables. */
 import { makesTable } from "../table-sql.js";
 import { listFiles, readText } from "./files.js";
 

@@ -1,5 +1,5 @@
 /**
- * What `init` prints where the schema has the plans of users: the code that passes the plans to the
+ * The code that `init` prints where the schema has the plans of users: it passes the plans to the
  * limiter. `init` does not write this code.
  */
 import { join } from "node:path";

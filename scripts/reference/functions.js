@@ -24,7 +24,7 @@ export async function functionText(reference, name, signatures) {
 }
 
 /**
- * Groups overloads whose docstrings begin with the same words. In a group, the longest docstring is
+ * Groups overloads with docstrings that begin with the same words. In a group, the longest docstring is
  * first.
  */
 export function grouped(signatures) {

@@ -1,7 +1,7 @@
 /**
- * What a call of a model has taken, from its estimate to its end. The bill alone takes, settles and gives
- * back the tokens of a call. After `open`, no method rejects for a store that fails: the answer of a
- * model is worth more than its tokens.
+ * The bill of a call of a model, from the estimate to the end of the call. The bill alone takes, settles
+ * and gives back the tokens of a call. After `open`, no method rejects for a store that fails: the answer
+ * of a model is worth more than its tokens.
  */
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem } from "../limiter/types/limit-all.js";
@@ -10,7 +10,7 @@ import { RateLimitInputError } from "../../core/errors.js";
 import type { HoldTerms } from "../limiter/types/hold-terms.js";
 import type { UntypedOperations } from "../limiter/types/untyped.js";
 
-/** What a call takes of one limit. */
+/** The tokens that a call takes of one limit. */
 export interface BillItem {
   item: LimitAllItem & PlanOptions;
   /** Whether the item's tokens are settled by the use that the model reports. */
@@ -33,7 +33,7 @@ type Limits = Pick<UntypedOperations, "limit" | "limitAll" | "settle">;
 
 export class Bill {
   #limits: Pick<Limits, "settle">;
-  /** What each limit gave. */
+  /** The result of each limit, and the tokens that it gave. */
   #taken: readonly Taken[];
   #isHeld: boolean;
   #isEnded = false;
@@ -80,8 +80,8 @@ export class Bill {
   }
 
   /**
-   * For a call whose use will not be known. Settles a hold at its estimate: a hold that lapses may give
-   * the tokens back (`then: "release"`).
+   * For a call with a use that will not be known. Settles a hold at its estimate: a hold that lapses may
+   * give the tokens back (`then: "release"`).
    */
   async keep(): Promise<void> {
     if (this.#isHeld) await this.#end((count) => count);

@@ -25,16 +25,18 @@ type OrFunction<TValue> = TValue | ((call: ModelCall) => TValue | Promise<TValue
 export interface ProviderLimit<TName extends string = string> {
   /** The limit. The estimate is taken of the caller's own limit and of this limit, or of neither. */
   name: TName;
-  /** The key, such as that of the model's group. @default the one bucket that all callers share */
+  /** The key, such as a key for the model's group. @default the one bucket that all callers share */
   key?: string | undefined;
   /**
-   * What the provider counts. A limit of requests takes 1 for each call.
+   * The unit that the provider counts. A limit of requests takes 1 for each call.
    * @default "tokens"
    */
   of?: "tokens" | "requests" | undefined;
 }
 
-/** A provider has one limit for all of its customers, whatever their plans are. */
+/**
+ * A limit of a provider has no plans: the provider has one limit for all of the application's callers.
+ */
 type ProviderName<TLimits> = Exclude<RefillingName<TLimits>, PlannedName<TLimits>>;
 
 /** The limits from which a call of a model takes tokens. */
@@ -53,7 +55,7 @@ export interface ModelLimits<TLimits extends LimitConfigs> {
   plan?: OrFunction<PlanName<TLimits>> | undefined;
   /**
    * The config of the call, where no plan has that config. Not together with `plan`.
-   * @default the limit's own, or that of the caller's plan
+   * @default the limit's own config, or the config of the caller's plan
    */
   config?: OrFunction<RateLimitConfig | undefined> | undefined;
   /**

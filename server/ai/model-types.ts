@@ -1,6 +1,6 @@
 /**
- * What the middleware needs of a language model of the AI SDK 5, 6 and 7 (`LanguageModelV2`, `V3` and
- * `V4`), by structure: the package imports nothing of the AI SDK.
+ * The parts that the middleware needs of a language model of the AI SDK 5, 6 and 7 (`LanguageModelV2`,
+ * `V3` and `V4`), by structure: the package imports nothing of the AI SDK.
  */
 
 /** The options of a call of a model, as its middleware gets them. */
@@ -9,7 +9,7 @@ export interface ModelCallParams {
   prompt: readonly unknown[];
   /** The most tokens that the model may write. */
   maxOutputTokens?: number | undefined;
-  /** The tools that the model may call. Their descriptions are a part of the prompt. */
+  /** The tools that the model may call. The descriptions of the tools are a part of the prompt. */
   tools?: readonly unknown[] | undefined;
   /**
    * The values that the application passes on, by the provider's name or by a name that the application
@@ -47,13 +47,13 @@ interface ResponseLike {
   response?: { headers?: Readonly<Record<string, string>> | undefined } | undefined;
 }
 
-/** What `doGenerate` of a model resolves with. */
+/** The result of `doGenerate` of a model. */
 export interface GenerateResultLike extends ResponseLike {
-  /** What the call has used. */
+  /** The use of the call. */
   usage: ModelUsage;
 }
 
-/** What `doStream` of a model resolves with. */
+/** The result of `doStream` of a model. */
 export interface StreamResultLike extends ResponseLike {
   /** The parts of the answer. */
   stream: ReadableStream<unknown>;
@@ -63,13 +63,13 @@ export interface StreamResultLike extends ResponseLike {
 export interface ModelMiddleware {
   /** The AI SDK 6 demands this literal. The versions 5 and 7 take any value. */
   readonly specificationVersion: "v3";
-  /** Around a call that is answered at once. */
+  /** Wraps a call that is answered at once. */
   wrapGenerate<TResult extends GenerateResultLike>(options: {
     doGenerate: () => PromiseLike<TResult>;
     params: ModelCallParams;
     model: ModelCall["model"];
   }): Promise<TResult>;
-  /** Around a call whose answer is streamed. */
+  /** Wraps a call with a streamed answer. */
   wrapStream<TResult extends StreamResultLike>(options: {
     doStream: () => PromiseLike<TResult>;
     params: ModelCallParams;

@@ -13,7 +13,7 @@ export type HeadersLike =
 /** The options of `rateLimitOfHeaders`. */
 export interface RateLimitOfHeadersOptions {
   /**
-   * What the limit counts. Fields of the IETF and `X-RateLimit-Remaining` count requests.
+   * The unit that the limit counts. Fields of the IETF and `X-RateLimit-Remaining` count requests.
    * @default "tokens"
    */
   of?: "tokens" | "requests" | undefined;
@@ -23,7 +23,7 @@ export interface RateLimitOfHeadersOptions {
   now?: number | undefined;
 }
 
-/** What `observe` takes. */
+/** The figures that `observe` takes. */
 export interface RateLimitOfHeaders {
   /**
    * The tokens or requests that are left; 0 where the provider asks to wait. `undefined` if no field

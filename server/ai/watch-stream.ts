@@ -10,7 +10,7 @@ const NO_CONTENT = new Set<unknown>([
   "finish",
 ]);
 
-/** What becomes of the tokens of a stream. None of the methods rejects. */
+/** The ways in which a stream ends, for its tokens. None of the methods rejects. */
 export interface StreamEnd {
   /**
    * The stream has come to its end.

@@ -1,6 +1,6 @@
 /**
- * What channels send to other processes: lists of digests, with the sender first. Any user of the
- * database or the server can send something, so every payload is validated.
+ * The payloads that channels send to other processes: lists of digests, with the sender first. Any user
+ * of the database or the server can send something, so every payload is validated.
  */
 
 /** Ms within which changes are sent together. */

@@ -15,7 +15,7 @@ const BEAT = 5000;
 /** For how long a stream counts after its last note, ms. The notes of a busy process may be late. */
 const LASTS = 3 * BEAT;
 
-/** What is known of a stream. */
+/** The facts that are known of a stream. */
 export interface StreamFacts {
   /** The id that the client has chosen for the stream, and sends again when the client reconnects. */
   id?: string | undefined;
@@ -33,7 +33,7 @@ interface Stream extends StreamFacts {
   end: () => void;
 }
 
-/** All streams whose clients have requested keys. */
+/** All streams of clients that have requested keys. */
 const REQUESTING = Symbol("requesting");
 /** All streams of callers without a key. */
 const KEYLESS = Symbol("keyless");

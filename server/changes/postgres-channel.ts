@@ -54,8 +54,8 @@ const HEAR_WITHIN = 5000;
 /** How often to look whether the connection is still of use, ms. */
 const IDLE_CHECK = 60_000;
 /**
- * The pauses before a lost connection is opened again, ms. Each pause is twice the one before, up to the
- * last.
+ * The pauses before a lost connection is opened again, ms. Each pause is twice the pause before, up to
+ * the last.
  */
 const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
 
@@ -208,7 +208,7 @@ export function postgresChannel(
   function flush(): void {
     clearTimeout(flushTimer);
     flushTimer = undefined;
-    // Changes wait for a connection that is about to open. They do not wait for a connection that is
+    // Changes wait for a connection that is about to open. Changes do not wait for a connection that is
     // down.
     if (client !== undefined && !ready) return;
     const digests = [...pending];

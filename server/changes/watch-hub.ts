@@ -141,7 +141,7 @@ export function createWatchHub<TName extends string>(
   }
 
   /**
-   * Yields a snapshot of each item at once, and another one after each change. Throws the error of
+   * Yields a snapshot of each item at once, and a new snapshot after each change. Throws the error of
    * `configOf` for an item that cannot be read.
    */
   async function* watch(
@@ -255,7 +255,7 @@ export function createWatchHub<TName extends string>(
  * Where each request owns its I/O, a stream cannot wait for the reads of another stream. There, each
  * stream has its own hub, and finds all changes by its own ticks.
  *
- * @param interval as that of `createWatchHub`
+ * @param interval as in `createWatchHub`
  */
 export function createHubPerStream<TName extends string>(
   limiter: WatchSource<TName>,

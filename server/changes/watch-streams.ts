@@ -32,7 +32,7 @@ export interface WatchStreamsOptions<TName extends string> {
   planFor(ctx: unknown, name: string, key: string | undefined): Promise<string | undefined>;
   /** The error for a caller who has too many streams open. */
   refusal(message: string): Error;
-  /** What the caller sees of an error. */
+  /** The error that the caller sees. */
   toPublicError(error: unknown): unknown;
 }
 
@@ -42,7 +42,7 @@ interface RequestedItem<TName extends string> {
   key?: string | undefined;
 }
 
-/** What a client sends to open a stream. */
+/** The input that a client sends to open a stream. */
 export interface WatchInput<TName extends string> {
   items: readonly RequestedItem<TName>[];
   /** The id of the stream. The client sends the same id again when it reconnects by itself. */
@@ -129,7 +129,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   /**
    * Counts a stream, and returns a function that stops counting it. The stream replaces the caller's
    * stream with the same id. If there are too many streams, the newest stream is rejected. Closing an
-   * older stream instead would not help: its client would open it again at once, and close another one.
+   * older stream instead would not help: its client would open the older stream again at once, and close
+   * another stream.
    */
   function admit(
     callers: ReadonlySet<string>,
@@ -159,8 +160,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   /**
    * Resolves the keys and the plans of a stream at intervals, and at once when the plan of one of its
    * keys may have changed. The stream consists of turns: a plan that has changed ends one turn and begins
-   * the next. The last turn ends with the caller's signal, or when a key is rejected or has changed. A
-   * client whose key has changed opens the stream anew.
+   * the next. The last turn ends with the caller's signal, or when a key is rejected or has changed. If a
+   * key has changed, the client opens the stream anew.
    */
   function checkItems(
     ctx: unknown,

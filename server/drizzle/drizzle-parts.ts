@@ -65,10 +65,10 @@ const REFUSED: Record<string, string> = {
   PrismaSQLiteSession: "use prismaStore(prisma)",
 };
 
-/** Sessions on the SQL client of Bun, whose parameters Drizzle passes on as they are. */
+/** Sessions on the SQL client of Bun. Drizzle passes parameters to this client unchanged. */
 export const ON_BUN_SQL: ReadonlySet<string> = new Set(["BunSQLSession", "BunMySqlSession"]);
 
-/** Sessions over HTTP: each statement is a request, and no transaction spans two of them. */
+/** Sessions over HTTP: each statement is a request, and no transaction spans two requests. */
 const WITHOUT_TRANSACTIONS = new Set([
   "NeonHttpSession",
   "NetlifyDbSession",

@@ -45,7 +45,7 @@ export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitCon
     | undefined;
 }
 
-/** What a request is charged, and to which bucket. */
+/** The tokens that a request is charged, and the bucket. */
 export interface HonoRateLimitedOptions<
   TEnv extends Env,
   TName extends string = string,

@@ -13,10 +13,10 @@ import type { LimitConfigs } from "../limiter/types/names.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 
-/** Which requests cost tokens. `TFailure` is the framework's object for a request that failed. */
+/** The requests that cost tokens. `TFailure` is the framework's object for a request that failed. */
 export type ChargedOn<TFailure> = "call" | "success" | "error" | ((failure: TFailure) => boolean);
 
-/** Which requests do not get their tokens back. */
+/** The requests that do not get their tokens back. */
 interface Policy<TFailure> {
   on: ChargedOn<TFailure>;
   resetOnSuccess: boolean;
@@ -40,7 +40,7 @@ export type ChargedItem = LimitAllItem & PlanOptions;
 export interface Taken {
   /** One result per limit. */
   results: readonly RateLimitResult[];
-  /** What the limiter answered. */
+  /** The answer of the limiter. */
   granted: RateLimitResult | LimitAllResult;
 }
 

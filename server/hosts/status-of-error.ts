@@ -1,5 +1,5 @@
 /**
- * What a host answers to each of the package's errors: the status, and whether the client may read the
+ * The answer of a host to each of the package's errors: the status, and whether the client may read the
  * message. Errors are recognized by their names, because an application in CommonJS has another copy of
  * the error classes. The `kind` of an error would not do: errors of the application may have the same
  * `kind`.

@@ -1,9 +1,9 @@
 /**
- * Which account a request to better-auth is for. Each endpoint reads one field of the body. The endpoint
+ * Finds the account of a request to better-auth. Each endpoint reads one field of the body. The endpoint
  * decides which field counts: a client can send the other fields, too, with another text each time.
  */
 
-/** A plugin of better-auth, as far as it is used here. */
+/** The parts of a plugin of better-auth that are used here. */
 export interface PluginWithEndpoints {
   endpoints?: Record<string, { path?: string | undefined }> | undefined;
 }
@@ -42,7 +42,7 @@ const FIELDS = new Map(
   Object.entries(READ_BY).flatMap(([field, paths]) => paths.map((path) => [path, field])),
 );
 
-/** @returns `undefined` for an endpoint that is not known, whatever its body has. */
+/** @returns `undefined` for every body of an endpoint that is not known. */
 export function accountOf(path: string, body: unknown): string | undefined {
   const field = FIELDS.get(path);
   if (field === undefined) return undefined;

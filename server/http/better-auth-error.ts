@@ -6,7 +6,7 @@ import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import { headersOf } from "./rate-limit-headers.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
 
-/** What better-auth calls an `APIError`, as far as it is used here. */
+/** The parts of better-auth's `APIError` that are used here. */
 export interface BetterAuthError extends Error {
   /** The name of the status, such as `UNAUTHORIZED`. */
   status: string | number;

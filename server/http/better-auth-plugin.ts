@@ -88,7 +88,7 @@ export type BetterAuthRules<TName extends string = string, TPlan extends string 
     BetterAuthRule<TName, TPlan> | readonly BetterAuthRule<TName, TPlan>[] | undefined;
 };
 
-/** What a hook of better-auth receives, as far as it is used here. */
+/** The parts that are used here of the argument of better-auth's hooks. */
 interface HookContext {
   path?: string;
   headers?: Headers | HeadersInit | undefined;
@@ -96,7 +96,7 @@ interface HookContext {
   context?: object;
 }
 
-/** What better-auth tells its plugins at start, as far as it is used here. */
+/** The parts that are used here of the facts that better-auth tells its plugins at start. */
 interface StartContext {
   /** The version of better-auth. */
   version?: string | undefined;
@@ -111,7 +111,7 @@ interface Hook<TResult> {
   handler: ((context: HookContext) => Promise<TResult>) & { options: object };
 }
 
-/** What better-auth calls a `BetterAuthPlugin`. */
+/** A `BetterAuthPlugin` of better-auth, by structure. */
 export interface BetterAuthPlugin {
   /** The name of the plugin. */
   id: "trpc-rate-limit";

@@ -11,7 +11,7 @@ import type { WithConfig } from "../limiter/types/call.js";
 import { plainKey } from "./better-auth-key.js";
 import { OLDEST_BETTER_AUTH } from "./better-auth-version.js";
 
-/** What better-auth 1.7 calls `BetterAuthRateLimitStorage`. */
+/** The `BetterAuthRateLimitStorage` of better-auth 1.7, by structure. */
 export interface BetterAuthStorage {
   /**
    * Charges one request, and says whether it is allowed.
@@ -29,7 +29,7 @@ export interface BetterAuthStorage {
 /** The options of `betterAuthStorage`. */
 export interface BetterAuthStorageOptions {
   /**
-   * What becomes of a request while the store fails or does not answer in time.
+   * The answer to a request while the store fails or does not answer in time.
    *
    * - `"fail"`: `consume` and better-auth's handler reject with the `RateLimitStoreError`.
    *   `rateLimitResponse` makes a 503 of this error.
@@ -98,8 +98,9 @@ export function betterAuthStorage(
 }
 
 /**
- * The methods that older versions of better-auth ask of a storage. They are refused, because two requests
- * that read at once would both pass. They are in no type, so that an older version does not compile.
+ * The methods that older versions of better-auth ask of a storage. These methods are refused, because two
+ * requests that read at once would both pass. The methods are in no type, so that an older version does
+ * not compile.
  */
 const readAndWrite = { get: refuse, set: refuse };
 

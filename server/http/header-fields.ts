@@ -9,7 +9,7 @@ import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core
 import { isOfZone } from "../../core/with-calendar.js";
 import { windowAfter, windowAt } from "../../core/windows.js";
 
-/** What a response says about one limit. */
+/** The facts that a response has about one limit. */
 export interface LimitFacts {
   name: string;
   /** The config of the limit, with `start` filled in. */
@@ -32,7 +32,7 @@ export function withFewDenials<TData extends RateLimitErrorData>(data: TData): T
   return { ...data, denials: denials.slice(0, MAX_DENIALS) };
 }
 
-/** What a response says about a denial: one entry per limit that denied the call. */
+/** The facts that a response has about a denial: one entry per limit that denied the call. */
 export function factsOfDenial(data: RateLimitErrorData): LimitFacts[] {
   const { kind, now } = data;
   return denialsOf(withFewDenials(data))

@@ -62,8 +62,8 @@ const NO_PROXY =
   "the connection, as docs/visitors.md says";
 
 /**
- * The first 96 bits of IPv6 addresses whose last 32 bits are an IPv4 address. The first 64 bits of these
- * addresses are the same: without this list, all IPv4 addresses would share one key.
+ * The first 96 bits of IPv6 addresses with an IPv4 address as their last 32 bits. The first 64 bits of
+ * these addresses are the same: without this list, all IPv4 addresses would share one key.
  */
 const EMBEDDING = [
   // Mapped (RFC 4291), as servers see IPv4 on a socket for both, and compatible, its older form
@@ -84,7 +84,7 @@ const SIX_TO_FOUR = 0x2002;
 function embeddedIpv4(groups: readonly number[]): string | undefined {
   const start = toHex(groups.slice(0, 6));
   const [high, low] = groups.slice(6) as [number, number];
-  // An address whose last 32 bits are 0 is a network, such as the key of a network, and no visitor.
+  // An address with 0 as its last 32 bits is a network, such as the key of a network, and no visitor.
   if (start !== EMBEDDING[0] && (high | low) === 0) return undefined;
   if (start.startsWith(TEREDO)) return ipv4Of(high ^ 0xffff, low ^ 0xffff);
   // `::1` is this machine. No visitor has an IPv4 address that begins with 0.
@@ -103,7 +103,7 @@ function networkOf(groups: readonly number[], ipv6Prefix: number): number[] {
 }
 
 function prefixOf(groups: readonly number[], ipv6Prefix: number): number {
-  // A translator gives each visitor one address, and no visitor can choose another one.
+  // A translator gives each visitor one address, and no visitor can choose another address.
   if (toHex(groups).startsWith(LOCAL_NAT64)) return 128;
   return groups[0] === SIX_TO_FOUR ? Math.min(48, ipv6Prefix) : ipv6Prefix;
 }

@@ -13,7 +13,7 @@ import { headersOf } from "./rate-limit-headers.js";
 /** The options of `rateLimitResponse`. */
 export interface RateLimitResponseInit {
   /**
-   * More header fields, such as those of CORS. The response's own fields replace fields of the same
+   * More header fields, such as the fields of CORS. The response's own fields replace fields of the same
    * name.
    * @default none
    */

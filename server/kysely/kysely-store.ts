@@ -23,7 +23,7 @@ export interface KyselyLike {
   transaction(): { execute(...args: never[]): unknown };
 }
 
-/** An instance whose tables do not matter. */
+/** An instance with any tables. */
 type UntypedKysely = Kysely<Record<string, Record<string, unknown>>>;
 
 /** The transactions of a Kysely instance. */
@@ -133,8 +133,8 @@ const DIALECTS: Readonly<Record<string, DialectName>> = {
 };
 
 /**
- * Recognizes the dialect by a statement that it compiles. Its class does not help: each copy of Kysely
- * has its own classes.
+ * Recognizes the dialect by a statement that it compiles. The class of the dialect does not help: each
+ * copy of Kysely has its own classes.
  */
 function dialectOf(kysely: UntypedKysely): DialectName {
   const query = kysely.withoutPlugins().selectFrom("t").selectAll().where("a", "=", 1);

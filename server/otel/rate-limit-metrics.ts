@@ -74,7 +74,7 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
       const about = {
         "rate_limit.name": name,
         "rate_limit.action": action,
-        // One of the limiter's plans, which are few.
+        // An attribute may have few values only: the limiter has few plans.
         ...(plan !== undefined && { "rate_limit.plan": plan }),
       };
       if (isOperatorAction(action)) {

@@ -10,7 +10,7 @@ export class RedisConflictError extends Error {
   }
 }
 
-/** An error of the store itself. Its message is for the user of the store. */
+/** An error of the store itself. The message is for the user of the store. */
 export class RedisStoreError extends Error {
   override readonly name: string = "RedisStoreError";
 }
@@ -26,7 +26,7 @@ export class RedisLateError extends RedisStoreError {
 }
 
 /**
- * What to say for errors of a server that the store cannot use. The messages of clients quote keys and
+ * The messages for errors of a server that the store cannot use. The messages of clients quote keys and
  * commands; these messages must not.
  */
 const HINTS: readonly [RegExp, string][] = [
@@ -67,7 +67,7 @@ function messageOf(error: unknown): string {
 /** Keys can be e-mail addresses, and some messages of Redis quote them. */
 const QUOTED = /'[^']*'/g;
 
-/** The same error without the command, whose arguments are keys. */
+/** The same error without the command, because its arguments are keys. */
 function withoutCommand(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
   const copy = new Error(messageOf(cause));

@@ -10,8 +10,8 @@ import type { WaitOptions } from "./run-script.js";
 import type { Tags } from "./tags.js";
 
 /**
- * Deletes the fields of overrides that have ended. One command does so, or an override that was just
- * replaced might be deleted.
+ * Deletes the fields of overrides that have ended. The deletion is one command, or an override that was
+ * just replaced might be deleted.
  */
 const REMOVE_ENDED = `local removed = 0
 local all = redis.call('HGETALL', KEYS[1])

@@ -1,6 +1,6 @@
 /**
- * What the store needs from a client of Redis or Valkey. Each client has an implementation in `clients`.
- * The store sends whole commands through a port, and knows no client.
+ * The interface that the store needs from a client of Redis or Valkey. Each client has an implementation
+ * in `clients`. The store sends whole commands through a port, and knows no client.
  */
 
 /** One server of several, or the only server. */
@@ -8,8 +8,8 @@ export interface RedisNode {
   /**
    * Sends one command, with its name first. Resolves with text, numbers, `null`, and arrays of these.
    * Some clients turn integers into text. Others turn a text that reads as a number into a number.
-   * Rejects with an error whose message begins with the server's code, such as `NOSCRIPT`, and otherwise
-   * with the client's own error.
+   * Rejects with the client's own error. For an error of the server, the message begins with the server's
+   * code, such as `NOSCRIPT`.
    *
    * @param routingKey in a cluster, the command goes to the master of this key's slot. All keys of the
    * command must be in this slot. `undefined`: any master. A single server ignores the key.

@@ -39,7 +39,7 @@ export class RedisRows {
     return this.ask("read", rows, []);
   }
 
-  /** Holds all rows. Rejects with a `RedisConflictError` if another process holds one of them. */
+  /** Holds all rows. Rejects with a `RedisConflictError` if another process holds one of the rows. */
   async hold(rows: readonly RowId[], holder: string): Promise<Found["states"]> {
     return (await this.ask("hold", rows, [holder, String(HOLD)])).states;
   }

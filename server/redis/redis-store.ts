@@ -17,11 +17,11 @@ import { createTags } from "./tags.js";
 
 /** The options of `redisStore`. */
 export interface RedisStoreOptions {
-  /** What the keys in Redis begin with. No braces. @default "rate-limit:" */
+  /** The start of the keys in Redis, without braces. @default "rate-limit:" */
   prefix?: string | undefined;
   /**
-   * The number of hash tags over which the rows are spread, from 1 to 256. It must be the same in all
-   * processes. After a change, the store does not find its former rows, and all limits are full.
+   * The number of hash tags over which the rows are spread, from 1 to 256. The number must be the same in
+   * all processes. After a change, the store does not find its former rows, and all limits are full.
    * @default 12
    */
   tags?: number | undefined;

@@ -5,8 +5,8 @@
  * it comes too late.
  *
  * A process that is killed between two writes, or stands still for longer than the hold, leaves some rows
- * written. The limiter writes several rows to charge all of them, or to give back to all of them. Half of
- * such a write makes limits stricter, never laxer.
+ * written. The limiter writes several rows to charge all these rows, or to give tokens back to all these
+ * rows. Half of such a write makes limits stricter, never laxer.
  */
 import type { Row } from "../../core/rows/row.js";
 import type { Write, WriteGroup } from "../store/plan-writes.js";
@@ -24,7 +24,7 @@ const RENEW = HOLD / 3;
 
 type States = Map<string, Row>;
 
-/** What a group writes to the rows of one tag. */
+/** The writes of a group to the rows of one tag. */
 interface Part {
   place: number;
   part: WriteGroup;

@@ -60,7 +60,7 @@ function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
   return sideRowsOf(name)?.keyStart === undefined ? key : bucketKeyOf(key);
 }
 
-/** The tags: texts whose slots are as near as possible to the middle of equal parts of all slots. */
+/** The tags: texts with slots that are as near as possible to the middle of equal parts of all slots. */
 function tagTexts(count: number): string[] {
   const texts: string[] = [];
   const distances: number[] = [];

@@ -8,7 +8,7 @@ const { process: ending } = globalThis as Partial<typeof globalThis>;
 
 const KEY = Symbol.for("trpc-rate-limit.beforeExit");
 
-/** Shared by all copies of this module, such as those of a hot reload: each process listens once. */
+/** Shared by all copies of this module, such as the copies of a hot reload: each process listens once. */
 const shared = globalThis as { [KEY]?: Set<() => void> };
 
 function listen(): Set<() => void> {

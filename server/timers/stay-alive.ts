@@ -24,7 +24,7 @@ export const tellsBeforeExit = typeof ended?.on === "function" && bun === undefi
 
 const KEY = Symbol.for("trpc-rate-limit.waiters");
 
-/** Shared by all copies of this module, such as those of a hot reload: each process listens once. */
+/** Shared by all copies of this module, such as the copies of a hot reload: each process listens once. */
 const shared = globalThis as { [KEY]?: Set<Waiter> };
 
 function listen(): Set<Waiter> {

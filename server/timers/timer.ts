@@ -1,5 +1,6 @@
 /**
- * Timers for the time-outs of this package. They differ from the timers of the platform in two ways.
+ * Timers for the time-outs of this package. These timers differ from the timers of the platform in two
+ * ways.
  *
  * - Any number of ms works. A `setTimeout` of 2^31 ms or more, or of `Infinity`, ends at once.
  * - A process that is busy for long can neither send statements nor read answers. The timers of such a
@@ -10,7 +11,10 @@
 import { MAX_TIMEOUT } from "../../core/durations.js";
 
 export interface Timer {
-  /** Something waits for the timer: the timer keeps the process alive. A new timer does so, too. */
+  /**
+   * Something waits for the timer: the timer keeps the process alive. A new timer keeps the process
+   * alive, too.
+   */
   ref(): void;
   /** Nothing waits for the timer: the timer does not keep the process alive. */
   unref(): void;

@@ -54,10 +54,10 @@ export interface RateLimitTRPCOptions<
    */
   key?: KeyResolver<TContext, keyof TLimits & string>;
   /**
-   * The plan of this caller, such as that of a paying user. The middleware charges by it, and the router
-   * answers by it. A procedure's own `plan` or `config` goes before this function. The function is called
-   * after `key`, for each limit of a request that has plans. An answer that is no plan of the limiter
-   * fails the request with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason.
+   * The plan of this caller, such as the plan of a paying user. The middleware charges by it, and the
+   * router answers by it. A procedure's own `plan` or `config` goes before this function. The function is
+   * called after `key`, for each limit of a request that has plans. An answer that is no plan of the
+   * limiter fails the request with `INTERNAL_SERVER_ERROR`; its `cause` has the reason.
    * @default what the `plan` function of the limiter says; required where a limiter with plans has no
    * such function
    */
@@ -76,8 +76,8 @@ export interface RateLimitTRPCOptions<
     options: AuthorizeOptions<TContext, keyof TLimits & string>,
   ) => boolean | Promise<boolean>;
   /**
-   * Who may use `admin`, the router for operators. This option is separate from `authorize` on purpose: a
-   * right to the router of pages must never open the router for operators.
+   * Decides which callers may use `admin`, the router for operators. This option is separate from
+   * `authorize` on purpose: a right to the router of pages must never open the router for operators.
    * @default no caller may use any of its procedures
    */
   admin?: RateLimitAdminOptions<TContext, keyof TLimits & string> | undefined;

@@ -1,7 +1,7 @@
 /**
  * Holds a slot while a procedure runs. If the answer is a stream, the slot is held to the end of the
  * stream. If the answer has streams and promises in it, which tRPC sends as they come, the slot is held
- * to the end of all of them.
+ * until all streams and promises have ended.
  */
 import { TRPCError } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";

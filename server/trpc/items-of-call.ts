@@ -40,8 +40,8 @@ export async function itemsOf(
         key === undefined
           ? await resolveKey(resolver, ctx, name, undefined)
           : keyOf(typeof key === "function" ? await key(described) : key, name);
-      // For a limit of slots, this is a config of slots. It goes only to the operations of slots, which
-      // check its kind.
+      // For a limit of slots, this is a config of slots. The config goes only to the operations of slots,
+      // which check its kind.
       const own = (await valueOf(config, described)) as RateLimitConfig | undefined;
       return {
         name,

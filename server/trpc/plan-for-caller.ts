@@ -1,5 +1,5 @@
 /**
- * Resolves the plan of a limit for one caller, such as that of a paying user. The middleware and the
+ * Resolves the plan of a limit for one caller, such as the plan of a paying user. The middleware and the
  * router share this resolver, so that a page shows the limit by which its calls are charged.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
@@ -15,7 +15,7 @@ import type { LimitConfigs } from "../limiter/types/names.js";
 export interface PlanForCallerOptions<TContext, TName extends string> {
   /** The context of the request. For a stream, the context of its start. */
   ctx: TContext;
-  /** The limit that the plan is for. It always has plans. */
+  /** The limit that the plan is for, which always has plans. */
   name: TName;
   /**
    * The key of the bucket, as the server resolved it; `undefined` for the bucket that all callers share.

@@ -25,7 +25,7 @@ export interface RateLimitedCall<TContext, TInput> {
 
 type OrFunction<TCall, TValue> = TValue | ((call: TCall) => TValue | Promise<TValue>);
 
-/** What a call is charged, and to which bucket. */
+/** The tokens that a call is charged, and the bucket. */
 export interface RateLimitedOptions<TContext, TInput, TPlan extends string = never> {
   /**
    * The key of the bucket; see `KeyAnswer`.
@@ -39,15 +39,15 @@ export interface RateLimitedOptions<TContext, TInput, TPlan extends string = nev
   /**
    * The plan of the call, for limits with plans. The router does not know this option, so pages show the
    * plan of `createRateLimitTRPC`. An answer that is no plan of the limiter fails the call with
-   * `INTERNAL_SERVER_ERROR`, whose `cause` has the reason. Not with `config`.
+   * `INTERNAL_SERVER_ERROR`; its `cause` has the reason. Not with `config`.
    * @default the result of the `plan` of `createRateLimitTRPC`, or of the limiter's own
    */
   plan?: OrFunction<RateLimitedCall<TContext, TInput>, TPlan>;
   /**
    * The limit's config for this call, where no plan has that config. `undefined` means the limit's own
    * config, or the config of the caller's plan. The router does not know this option, so pages show the
-   * limit without this config. A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`,
-   * whose `cause` has the reason.
+   * limit without this config. A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`;
+   * its `cause` has the reason.
    * @default the limit's own config, or the config of the caller's plan
    */
   config?: OrFunction<RateLimitedCall<TContext, TInput>, LimitConfig | undefined>;
@@ -63,7 +63,7 @@ export interface RateLimitedOptions<TContext, TInput, TPlan extends string = nev
    * The id of the holder of the slot. For example, a page makes an id up for its stream, and sends the id
    * again when it reconnects: `({ input }) => input.stream`. A call with the id of a held slot takes the
    * slot over. The stream that held the slot then ends with `CONFLICT`, after a third of the `ttl` at
-   * most. Without an id, a page whose connection has died is denied until the server notices the dead
+   * most. Without an id, a page that has lost its connection is denied until the server notices the dead
    * connection, and tRPC's client gives up. Only with a limit of `kind: "concurrency"`; see `holder` of
    * `enter`.
    * @default none: each call has a slot of its own
@@ -109,7 +109,7 @@ export interface ChargeOnErrorOptions {
  * The result that a procedure finds at `ctx.rateLimit`. The result is always `ok`.
  *
  * `settle` corrects the charge to the tokens that were really used, as `settle` of the limiter does. For
- * several limits, `settle` takes the tokens by the names of the limits. It can be called after the
+ * several limits, `settle` takes the tokens by the names of the limits. `settle` can be called after the
  * procedure has returned, for example at the end of a stream. When the store fails, `settle` does not
  * reject: the estimate stays charged, and `settled` is false. The same happens where the use is not
  * known: `undefined`, `null` or `NaN`. In `rateLimited.transaction`, `settle` is part of the transaction,
@@ -141,9 +141,9 @@ export interface SlotOfCall {
 }
 
 /**
- * The tokens that were used, by limit. Limits that are left out, or whose use is not known, stay as they
- * were charged; `settled` is then false. A name of another limit is a `RateLimitInputError`, and nothing
- * is settled.
+ * The tokens that were used, by limit. Limits that are left out, or with a use that is not known, stay as
+ * they were charged; `settled` is then false. A name of another limit is a `RateLimitInputError`, and
+ * nothing is settled.
  */
 export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
   ? { readonly [TKey in TName]?: number | null | undefined }

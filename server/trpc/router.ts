@@ -142,7 +142,8 @@ export function createRateLimitRouter<
     ),
 
     /**
-     * Snapshots of several limits: one snapshot of each limit at once, and another one after each change.
+     * Snapshots of several limits: one snapshot of each limit at once, and a new snapshot after each
+     * change.
      */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {
       yield* streams.watch(ctx, input, signal);

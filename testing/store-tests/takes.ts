@@ -28,7 +28,7 @@ const CONFIGS: readonly PeriodicConfig[] = [
  * tokens. A number below 0 is a debt.
  */
 const USED = [0, 0.1 + 0.2, -1 / 3, 1, 2.3, 1e-9, 4, 1e6, -7, CLOSED];
-/** How old the rows are, ms. The row with -500 is of a server whose clock is ahead. */
+/** How old the rows are, ms. The row with -500 is of a server with a clock that is ahead. */
 const AGES = [0, 1, 999.5, 86_400_000, -500];
 const COUNTS = [1, 0.1, 1 / 3];
 

@@ -95,7 +95,8 @@ export function editLinks(code: Code, polls = false): boolean {
   if (url === undefined) return false;
   const transformer = propertyOf(sending, "transformer");
   const shared = [transformer, url].flatMap((each) => (each ? [code.textOf(each)] : []));
-  // EventSource sends no headers. It sends cookies to another origin only with `withCredentials`.
+  // EventSource sends no headers. EventSource sends cookies to another origin only with
+  // `withCredentials`.
   const fetch = propertyOf(sending, "fetch");
   if (fetch && /credentials:\s*["']include["']/.test(code.textOf(fetch))) {
     shared.push("eventSourceOptions: { withCredentials: true }");
@@ -152,7 +153,7 @@ export function editHooks(code: Code, polls = false): boolean {
   return true;
 }
 
-/** The lines for an author whose files have another form. */
+/** The lines for an author of files with another form. */
 export function clientLines(links: Links | undefined, router = "AppRouter"): string {
   const link = links?.link ?? "httpBatchLink";
   return `${importText("trpc-rate-limit/client", ["rateLimitLink"])}

@@ -110,7 +110,7 @@ const OTHER_HOST: Host = {
   helper: OF_HEADERS,
 };
 
-/** The lines for an author whose context is made in another way. */
+/** The lines for an author who makes the context in another way. */
 export function addressLines(creator: string, text: string, packages: ReadonlySet<string>): string {
   const host = hostsOf(packages).find(({ mark }) => mark.test(text)) ?? OTHER_HOST;
   const imports = host.from ? `${importText(host.from[0], [host.from[1]])}\n\n` : "";

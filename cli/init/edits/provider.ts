@@ -13,10 +13,7 @@ export interface ProviderImports {
   polls: boolean;
 }
 
-/**
- * The provider whose children are put into the provider of the limits: the provider of tRPC, or else of
- * queries.
- */
+/** The provider around the provider of the limits: the provider of tRPC, or else of queries. */
 export function providerIn({ program }: Code): JSXElement | undefined {
   const elements = findAll(program, "JSXElement").map(({ node }) => node);
   const tagOf = ({ openingElement }: JSXElement) => openingElement.name;

@@ -121,7 +121,7 @@ function wrapReturned(code: Code, value: Node, error: string): void {
   else code.replace(start, end, call);
 }
 
-/** The lines for an author whose file has another form. */
+/** The lines for an author of a file with another form. */
 export function trpcLines(options: SectionOptions): string {
   return `${importText("trpc-rate-limit/server", ["ipKey"])}
 ${importText("trpc-rate-limit/trpc", NAMES)}
@@ -134,7 +134,7 @@ ${FORMATTER}
 ${section(options, "t")}`;
 }
 
-/** The object of the router whose type is `AppRouter`. */
+/** The object of the router of type `AppRouter`. */
 export function routerIn(code: Code) {
   const typed = findAll(code.program, "TSTypeAliasDeclaration").find(
     ({ node }) => node.id.name === "AppRouter",

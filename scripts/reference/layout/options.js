@@ -1,4 +1,4 @@
-/** Interfaces whose members have pages of their own: the pages of the limiter in the layout. */
+/** Interfaces with members that have pages of their own: the pages of the limiter in the layout. */
 export const MEMBERS_ON_PAGES_OF = {
   RateLimiter: "RateLimiter",
   RateLimitOperations: "RateLimiter",

@@ -1,4 +1,4 @@
-/** Which commands of the store have no key, so that a client of a cluster cannot tell where they go. */
+/** The commands of the store without a key: a client of a cluster cannot tell to which server they go. */
 
 const KEYLESS: ReadonlySet<string> = new Set([
   "CLIENT",

@@ -10,14 +10,14 @@ import { untilServed } from "./redirection.js";
 import { hasMethods, property } from "./shape.js";
 import { type Connection, type Topology, waitInCluster, waitOn } from "./wait-chain.js";
 
-/** What `createClient` of node-redis 5 or 6 returns. */
+/** The result of `createClient` of node-redis 5 or 6. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
   sendCommand(args: never, options?: never): unknown;
   withTypeMapping(mapping: never): unknown;
 }
 
-/** What `createCluster` of node-redis 5 or 6 returns. */
+/** The result of `createCluster` of node-redis 5 or 6. */
 export interface NodeRedisClusterLike {
   readonly isOpen: boolean;
   readonly masters: readonly unknown[];

@@ -2,7 +2,7 @@
 import { TRPCError } from "@trpc/server";
 import { isTRPCError, toPublicError } from "../errors.js";
 
-/** The options of the limiter's methods whose values come from the caller. */
+/** The options of the limiter's methods with values that come from the caller. */
 const OF_CALLER = new Set(["times", "from", "to", "every"]);
 
 export function badRequest(message: string, cause?: unknown): TRPCError {

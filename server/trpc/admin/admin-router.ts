@@ -58,7 +58,7 @@ export function createAdminRouter<
       ? new DecisionRecorder([], operator.clock)
       : recorderOf(operator.decisions, names, operator.clock);
 
-  /** A procedure for callers to whom `authorize` allows the action. */
+  /** A procedure for callers that `authorize` allows to take the action. */
   const guarded = (action: AdminAction, ...takes: Takes) =>
     t.procedure.use(async (call) => {
       await guard.demand(action, takes, call);

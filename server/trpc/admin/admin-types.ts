@@ -10,14 +10,14 @@ import type { HoldThen } from "../../../core/rows/hold.js";
 import type { OperatorAction } from "../../limiter/types/limiter-options.js";
 import type { OverrideRule } from "../../limiter/types/override-types.js";
 
-/** What a caller of the admin router wants to do: to look, or to change something. */
+/** The action of a caller of the admin router: to look, or to change something. */
 export type AdminAction = "view" | OperatorAction;
 
 /** The argument of `admin.authorize`. */
 export interface AdminAuthorizeOptions<TContext, TName extends string> {
   /** The context of the request. */
   ctx: TContext;
-  /** What the caller wants to do. */
+  /** The action that the caller wants to take. */
   action: AdminAction;
   /**
    * The limit. `undefined` where the call is about no limit, and where there is no such limit. Also
@@ -37,7 +37,7 @@ export interface AdminAuthorizeOptions<TContext, TName extends string> {
   all: boolean;
 }
 
-/** Who may use the admin router. */
+/** Decides which callers may use the admin router. */
 export interface RateLimitAdminOptions<TContext, TName extends string> {
   /**
    * Whether this caller may take the action. Called for each call, before the input is checked. Only
@@ -46,7 +46,7 @@ export interface RateLimitAdminOptions<TContext, TName extends string> {
    */
   authorize: (options: AdminAuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>;
   /**
-   * Who the caller is, for the `by` of `onDecision`.
+   * Names the caller, for the `by` of `onDecision`.
    * @default the caller is not named
    */
   actor?: ((options: { ctx: TContext }) => string | undefined) | undefined;
@@ -173,7 +173,7 @@ export interface AdminHold {
   once: string;
   /** Tokens held. */
   count: number;
-  /** What becomes of the tokens when the hold lapses. */
+  /** Whether the tokens stay charged or come back when the hold lapses. */
   then: HoldThen;
   /** When the hold lapses, epoch ms. */
   until: number;

@@ -12,7 +12,7 @@ interface GuardedCall {
   getRawInput: () => Promise<unknown>;
 }
 
-/** Which of these two fields the input of a procedure has. */
+/** The fields, of these two, that the input of a procedure has. */
 export type Takes = readonly ("name" | "key")[];
 
 /** The limit and the key of a call, as far as the call names them. */

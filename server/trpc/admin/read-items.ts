@@ -54,8 +54,8 @@ export function slotsOf(
 }
 
 /**
- * One page of keys. With `denied`, only keys whose next call for one token, or for a slot, would be
- * denied.
+ * One page of keys. With `denied`, only keys for which the next call for one token, or for a slot, would
+ * be denied.
  */
 export async function listItems(
   operator: Operator,
@@ -116,7 +116,7 @@ function answerOf(
   return entry === "unlimited" ? { kind: "unlimited", until: end } : undefined;
 }
 
-/** A list does not know the plans of slots. Keys whose plans are known are read again by their plans. */
+/** A list does not know the plans of slots. Keys with known plans are read again by their plans. */
 function slotItems(
   operator: Operator,
   name: string,

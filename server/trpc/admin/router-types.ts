@@ -50,7 +50,7 @@ export type RateLimitAdminRouter<
 export interface AdminListInput<TName extends string = string> {
   /** The limit. */
   name: TName;
-  /** Only keys whose next call for one token, or for a slot, would be denied. @default true */
+  /** Only keys for which the next call for one token, or for a slot, would be denied. @default true */
   denied?: boolean | undefined;
   /** The `next` of the page before. @default the first page */
   after?: string | undefined;
