@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import type { Results } from "./results-reporter.js";
 
 /**
- * The most flaky tests, which pass at a second try, with which a run still passes. Machines may be busy.
+ * The most flaky tests of a run that still passes, because machines may be busy. A flaky test passes at
+ * its second try.
  */
 const MAX_RETRIED = 2;
 /** The number of the slowest files that are named. */

@@ -1,6 +1,6 @@
 /**
- * The config of a limit under a plan, for tests of components. The server checks plans; here, plans are
- * not checked.
+ * The config of a limit under a plan, for tests of components. The server checks the terms of plans;
+ * here, the terms are not checked.
  */
 import type { LimitConfig, RateLimitConfig } from "../core/limit-config.js";
 import type { PlannedConfig, PlanTerms } from "../server/limiter/types/plan-types.js";

@@ -1,6 +1,6 @@
 /**
- * Limits for tests of components: a real observer without a server, for `<RateLimitProvider
- * observer={…}>`. The test sets the state of each limit.
+ * Limits for tests of components: a real observer without a server. The test sets the state of each
+ * limit. For `<RateLimitProvider observer={…}>`.
  */
 import { capacityOf, type ShownConfig } from "../core/config.js";
 import type { LimitConfig } from "../core/limit-config.js";

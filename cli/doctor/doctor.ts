@@ -148,7 +148,7 @@ const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
 };
 
 /**
- * Matches a table of an older version, which has `value` in place of `used`. A rename of the column would
+ * Matches a table of another version, which has `value` in place of `used`. A rename of the column would
  * be wrong: `value` says what is left, and `used` says what was used.
  */
 const OF_WHAT_IS_LEFT = /has no column used; it has (.*, )?value\b/;

@@ -21,8 +21,8 @@ interface Shape {
 const MOST = 200;
 
 /**
- * @param text the body of an answer, or the data of an event. @returns `undefined` if the text is not
- * tRPC's.
+ * @param text the body of an answer, or the data of an event.
+ * @returns `undefined` if the text is not tRPC's.
  */
 export function readTrpcError(text: string): TrpcError | undefined {
   const parsed = parse(text) as { error?: Shape | string } & Shape;

@@ -108,7 +108,11 @@ export class Draft {
     this.#byHand.push({ file, why, lines });
   }
 
-  /** Leaves all further steps to the author. @param why the reason. The first reason stays. */
+  /**
+   * Leaves all further steps to the author.
+   *
+   * @param why the reason. The first reason stays.
+   */
   stop(why: string): void {
     this.#stopped ??= why;
   }

@@ -20,10 +20,7 @@ export interface PrismaTable {
   provider: string;
   /** The database schema of the model, where the Prisma schema uses several database schemas. */
   inSchema: string | undefined;
-  /**
-   * The block that already has the usual name of the model, such as `enum RateLimit in
-   * prisma/schema.prisma`.
-   */
+  /** A block with the model's usual name, such as `enum RateLimit in prisma/schema.prisma`. */
   taken: string | undefined;
 }
 

@@ -33,7 +33,7 @@ type Limits = Pick<UntypedOperations, "limit" | "limitAll" | "settle">;
 
 export class Bill {
   #limits: Pick<Limits, "settle">;
-  /** The result of each limit, and the tokens that it gave. */
+  /** The result and the tokens of each limit. */
   #taken: readonly Taken[];
   #isHeld: boolean;
   #isEnded = false;

@@ -88,8 +88,8 @@ export interface LimitModelOptions<TLimits extends LimitConfigs> extends ModelLi
   /**
    * Holds the estimate until the call is settled: pages show held tokens apart from spent tokens. The
    * terms say what becomes of the estimate if the process dies meanwhile; see `hold` of `limit`. The hold
-   * has the id of `once`, or a random id. `for` must be longer than any answer takes. Limits with `holds:
-   * true` hold; the other limits charge.
+   * has the id of `once`, or a random id. `for` must be longer than any answer takes. Only limits with
+   * `holds: true` hold; the other limits charge.
    * @default none: the estimate of a process that dies stays charged
    */
   hold?: HoldTerms | undefined;

@@ -81,8 +81,9 @@ export function createInstantText(): (instant: number) => string {
 }
 
 /**
- * The words of one guarded write. @param index the place of the first key of the row's indexes, if the
- * row has indexes.
+ * The words of one guarded write.
+ *
+ * @param index the place of the first key of the row's indexes, if the row has indexes.
  */
 export function writeWords(
   { row, was, next, also }: Write,

@@ -68,7 +68,8 @@ class Runner implements ScriptRunner {
   readonly #deadlineText = createInstantText();
   readonly #nowText = createInstantText();
   /**
-   * The time of the server is known from the last command sent at this instant, by the monotonic clock.
+   * When the last command was sent of which the reply was read for the server's time, by the monotonic
+   * clock.
    */
   #learnedAt = -Infinity;
 

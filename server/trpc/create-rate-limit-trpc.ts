@@ -86,8 +86,8 @@ export interface RateLimitTRPCOptions<
   /**
    * The most `watch` streams of one caller in this process: a whole number of at least 1, or `Infinity`.
    * A further stream is rejected with `CONFLICT`, and its page polls. A stream counts for the keys that
-   * its caller has without requesting one. All streams of callers without a key together are at most 100
-   * times as many. All streams together follow at most 500 times as many keys that clients requested.
+   * its caller has without requesting one. Callers without a key may together open 100 times as many
+   * streams. All streams together follow at most 500 times as many keys that clients requested.
    * @default 10
    */
   maxStreams?: number;

@@ -134,7 +134,7 @@ export interface IdOfCall {
 /** The signal of the slot of a call, which its procedure finds at `ctx.rateLimit`. */
 export interface SlotOfCall {
   /**
-   * Aborted when the slot is lost; see `signal` of `EnterGranted`. Absent where no limit is of `kind:
+   * Aborted when the slot is lost; see `signal` of `EnterGranted`. Absent without a limit of `kind:
    * "concurrency"`.
    */
   signal?: AbortSignal;

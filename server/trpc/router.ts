@@ -182,8 +182,8 @@ function shownToClients(result: RateLimitResult): RateLimitResult {
 }
 
 /**
- * Whether an override or the plan lets every call of this limit pass. If so, the config of the snapshot
- * is a shadow, and the limit's own config is none.
+ * Whether an override or the plan lets every call of this limit pass. The config of the snapshot is then
+ * a shadow.
  */
 function isExempt(
   { limits, plans }: RouterOptions<object, string>["limiter"],

@@ -143,8 +143,8 @@ async function overrideOf(
 }
 
 /**
- * The answer to a call for one token, or for the capacity where that is less. An override that names a
- * plan comes before the key's own plan.
+ * The answer to a call for one token, or for the capacity where the capacity is less. An override that
+ * names a plan comes before the key's own plan.
  */
 async function answerToOne(
   { operations, resolve, slotConfigs }: Operator,

@@ -97,7 +97,7 @@ export interface AdminLimits<TName extends string = string> {
   limits: AdminLimit<TName>[];
 }
 
-/** The override of a key, or of all keys: an item of `limiter.overrides`, as JSON. */
+/** The override of a key, or of all keys: an override of `limiter.overrides`, as JSON. */
 export type AdminOverride<TName extends string = string> = OverrideRule & {
   /** The limit. */
   name: TName;
@@ -119,8 +119,8 @@ export interface AdminItem {
   ts: number;
   /**
    * The plan that counts now: the plan of an override, or else the answer of the limiter's `plan`
-   * function. Absent for a limit without plans, and where neither says the plan: the config is then that
-   * of the largest plan.
+   * function. Absent for a limit without plans, and where neither of the two says the plan. The config is
+   * then the config of the largest plan.
    */
   plan?: string | undefined;
   /** The config that counts now, overrides included. */
