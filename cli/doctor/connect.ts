@@ -21,7 +21,7 @@ export interface Database {
   /** The package that connects. */
   driver: string;
   connection: SqlConnection;
-  /** Opens a connection outside of the pool, for checks that a pool would falsify. Only with `pg`. */
+  /** Opens a connection outside of the pool, for checks of facts that a pool hides. Only with `pg`. */
   openSession?: OpenSession;
   close(): Promise<unknown>;
 }

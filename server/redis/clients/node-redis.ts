@@ -1,7 +1,7 @@
 /**
  * node-redis 5 and 6, the package `redis`: `createClient`, `createCluster` and `createClientPool`. The
- * cluster client of node-redis sends some commands to several masters at once. A command without a key
- * therefore goes to one master, which is chosen here.
+ * cluster client of node-redis answers some commands with the replies of several masters. A command
+ * without a key therefore goes to one master, which is chosen here.
  */
 import { keySlot } from "../key-slot.js";
 import type { RedisNode, RedisPort } from "../redis-port.js";
