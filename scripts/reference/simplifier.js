@@ -5,8 +5,8 @@ import { textOf } from "./sources.js";
 const TEXT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
 
 /**
- * Writes a type with the constraint in place of a type parameter, without arguments that are type parameters, and
- * without types that only check an argument. Editors show the whole type.
+ * Writes a type with the constraint in place of a type parameter. Leaves out arguments that are type
+ * parameters, and types that only check an argument. Editors show the whole type.
  */
 export class Simplifier {
   #isExported;

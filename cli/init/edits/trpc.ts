@@ -46,7 +46,10 @@ const FORMATTER =
   "errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),";
 const NAMES = ["createRateLimitTRPC", "formatRateLimitError"];
 
-/** `false` where no variable of the file is made by `initTRPC…create(…)`, or errors are formatted in an unknown way. */
+/**
+ * Edits the file of tRPC. `false` where `initTRPC…create(…)` makes no variable of the file, or where the
+ * file formats errors in an unknown way.
+ */
 export function editTrpcFile(code: Code, options: SectionOptions): boolean {
   const call = createCallOf(code);
   const variable = call?.around.at(-1);
