@@ -1,6 +1,6 @@
 /**
  * For Vite: `import code from "code:./minimal.tsx"` gives the text of a file, and its lines as pieces
- * that are coloured by CSS. It is done while building, so the page has no highlighter.
+ * that CSS colours. The code is split while building, so the page has no highlighter.
  */
 import { readFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
@@ -13,12 +13,12 @@ import type { Code, CodePiece } from "./shared/page/code.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SCHEME = "code:";
-/** Vite leaves such names alone. With this end, no plugin takes the file for one to compile. */
+/** Vite leaves names with this beginning alone. Because of `END`, no plugin compiles the file. */
 const PREFIX = "\0code:";
 const END = ".js";
 
 const typescript = parser.configure({ dialect: "ts jsx" });
-/** What the pieces are, for styles.css. The names of variables have the colour of the text. */
+/** The classes of the pieces, for styles.css. Names of variables keep the colour of the text. */
 const kinds = tagHighlighter([
   { tag: tags.comment, class: "comment" },
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], class: "keyword" },

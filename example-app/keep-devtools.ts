@@ -1,6 +1,6 @@
 /**
- * Keeps the package's devtools in the demo that is built. They are a stub in a production build, as
- * an application wants it. Here, visitors are to see them.
+ * Keeps the package's devtools in the demo that is built. In a production build, the devtools are a stub,
+ * as an application wants. Visitors of the demo are to see them.
  */
 import type { Plugin } from "vite";
 

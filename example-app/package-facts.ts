@@ -8,9 +8,9 @@ export interface PackageJson {
 }
 
 export interface PackageFacts {
-  /** The address of the repository at its host, without a slash at the end. Empty where it has none. */
+  /** The address of the repository at its host, without a slash at the end. Empty if there is none. */
   repository: string;
-  /** The address of the documentation as pages, with a slash at the end. Empty where it has none. */
+  /** The address of the documentation as pages, with a slash at the end. Empty if there is none. */
   docs: string;
   version: string;
 }

@@ -1,15 +1,16 @@
 /**
- * The switch between light and dark, in the headers of the demo and of the site. It keeps the choice where
- * the pages of the documentation keep theirs: "light", "dark", or "auto" for the one of the system.
+ * The switch between light and dark, in the headers of the demo and of the site. It keeps the choice
+ * where the pages of the documentation keep theirs: "light", "dark", or "auto" for the scheme of the
+ * system.
  */
 import type { Plugin } from "vite";
 
-/** Of the bar of the documentation, too. */
+/** The bar of the documentation uses this icon, too. */
 export const SCHEME_ICON = `<svg aria-hidden="true" viewBox="0 0 24 24" width="20" height="20"><circle cx="12" cy="12" r="9" fill="none" stroke="currentColor" stroke-width="2" /><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor" /></svg>`;
 
 /**
- * For the head of a page. It runs before anything is drawn, so no page shows other colours first. The
- * switch is an element of its own, so it works before the scripts of a page have loaded, and in React.
+ * For the head of a page. The script runs before anything is drawn, so no page shows other colours first.
+ * The switch is a custom element, so it works before the scripts of a page have loaded, and in React.
  */
 export const SCHEME_SCRIPT = `<script>
   {
@@ -61,7 +62,7 @@ export const SCHEME_SCRIPT = `<script>
   }
 </script>`;
 
-/** Its place stays empty without JavaScript. `scheme-switch.css` has its styles. */
+/** Without JavaScript, the place of the switch stays empty. `scheme-switch.css` has its styles. */
 export const SCHEME_SWITCH = `<scheme-switch></scheme-switch>`;
 
 /** Puts the script into the demo's page. */

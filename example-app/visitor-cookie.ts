@@ -1,20 +1,20 @@
 /**
- * For Vite's server in development: hands out the cookie of a visitor with the page, as the server
- * does with the page that is built. Without it, the first calls of a page, which go out together,
- * would be those of several visitors.
+ * For Vite's server in development: sets the visitor's cookie with the page, as the server does with the
+ * built page. Without the cookie, the first calls of a page, which go out together, would be those of
+ * several visitors.
  */
 import type { Plugin } from "vite";
 
-/** How long calls without a cookie are taken for those of one page, ms. */
+/** How long calls without a cookie count as calls of one page, ms. */
 const TOGETHER = 1000;
 
-/** What the server has a cookie for: see shared/server/app.ts. All other pages are of the first. */
+/** The seats with their cookies: see shared/server/app.ts. All other pages use the cookie `visitor`. */
 const SEATS = [
   { page: "/?seat=2", calls: "/trpc-2/", name: "visitor-2" },
   { page: "/?seat=1", calls: "/trpc/", name: "visitor" },
 ];
 
-/** @param api where the server is, unless the address of Vite's proxy for `/trpc` is another one. */
+/** @param api where the server is, unless Vite's proxy for `/trpc` names another address. */
 export function visitorCookie(api: string): Plugin {
   return {
     name: "visitor cookie",
@@ -27,7 +27,7 @@ export function visitorCookie(api: string): Plugin {
         const answer = await fetch(new URL(page, target), { headers: { cookie } });
         return answer.headers.getSetCookie();
       }
-      /** For calls of a page that was loaded before the server had started, by page. */
+      /** The cookies for calls of a page that was loaded before the server had started, by page. */
       const fresh = new Map<string, Promise<string[]>>();
       function askOnce(page: string): Promise<string[]> {
         const known = fresh.get(page);

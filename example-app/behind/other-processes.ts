@@ -1,8 +1,11 @@
-/** Tells the server's other processes what this one has counted, by way of the process that started all. */
+/**
+ * Tells the counts of this process to the server's other processes, by way of the process that started
+ * all.
+ */
 import cluster, { type Worker } from "node:cluster";
 
 const SECOND = 1000;
-/** A process that has told nothing for so long is gone, ms. */
+/** How long a process that tells nothing still counts, ms. */
 const GONE = 10 * SECOND;
 
 interface Told<T> {
@@ -10,7 +13,7 @@ interface Told<T> {
   counts: T;
 }
 
-/** In the process that starts the others: passes on what each of them tells. */
+/** Passes the counts that one process tells on to the others. Runs in the process that started them. */
 export function relayCounts(): void {
   cluster.on("message", (from: Worker, told: unknown) => {
     for (const each of Object.values(cluster.workers ?? {})) {
@@ -20,8 +23,8 @@ export function relayCounts(): void {
 }
 
 /**
- * @param own the counts of this process. They are told once a second, if there are other processes.
- * @returns what the others have told last.
+ * @param own the counts of this process, told once a second if there are other processes.
+ * @returns what the other processes have told last.
  */
 export function tellCounts<T>(own: T): () => Told<T>[] {
   const known = new Map<number, Told<T> & { at: number }>();

@@ -10,7 +10,7 @@ const CONNECTIONS = {
 } as const;
 
 export function PageFacts() {
-  // Limit: each hook knows the connection. All hooks share one.
+  // Limit: each hook knows the connection, which all hooks share.
   const { connection } = useRateLimit("sendMessage");
   const known = useInspection();
   return (
@@ -30,7 +30,7 @@ export function PageFacts() {
   );
 }
 
-/** Looks once a second. The header of the page follows a limit, so there is an observer. */
+/** Inspects the observer once a second. The header of the page follows a limit, so there is an observer. */
 function useInspection() {
   const look = () => inspectRateLimits(client)[0];
   const [known, setKnown] = useState(look);

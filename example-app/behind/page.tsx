@@ -38,7 +38,7 @@ function Reset({ canReset }: { canReset: boolean | undefined }) {
           ? "In production, the server does not let visitors reset their limits."
           : "Deletes your rows, with your credits and the ids of your messages. A bucket without a row is full."}
       </p>
-      {/* It is never really disabled, so that it keeps the focus. */}
+      {/* The button is never really disabled, so that it keeps the focus. */}
       <button aria-disabled={!isReady} onClick={() => isReady && reset.mutate()}>
         Reset my limits
       </button>

@@ -69,7 +69,7 @@ function Table({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** The row's two numbers: what was used, and when that was so. Credits are a balance. */
+/** The row's two numbers: the tokens used, and the instant of that count. Credits show their balance. */
 function Written({ row }: { row: Row }) {
   const { value, ts, config, now, closedUntil = -Infinity } = row;
   const { used = (config.capacity ?? config.rate) - value } = row;
@@ -94,7 +94,7 @@ function Written({ row }: { row: Row }) {
   );
 }
 
-/** What the row is worth at the instant of the read. Only time has passed since it was written. */
+/** What the row holds at the instant of the read: what was written, and what has been refilled since. */
 function Now({ row: { value, ts, used, config, now } }: { row: Row }) {
   const held = calculateRateLimit({ value, ts, used }, config, now).value;
   const capacity = config.capacity ?? config.rate;
@@ -109,7 +109,7 @@ function Now({ row: { value, ts, used, config, now } }: { row: Row }) {
   );
 }
 
-/** A tenth of a token matters where there are few. */
+/** Below 1000 tokens, a tenth of a token is shown. */
 function formatTokens(value: number): string {
   const digits = Math.abs(value) < 1000 ? 1 : 0;
   const unit = 10 ** digits;

@@ -20,12 +20,12 @@ export function behindRouter({ t, limiter, statistics }: App) {
 
   /** The rows of all limits. */
   async function readRows() {
-    // Limit: `list` says whose rows there are.
+    // Limit: `list` says which keys have rows.
     const pages = await Promise.all(NAMES.map((name) => limiter.list(name, { count: SHOWN })));
     const items = pages.flatMap((page, index) =>
       page.items.map(({ key }) => ({ name: NAMES[index]!, key })),
     );
-    // Limit: `snapshots` says what they hold.
+    // Limit: `snapshots` says what the rows hold.
     const snapshots = await limiter.snapshots(
       items.map(({ name, key }) => ({ name, ...(key !== undefined && { key }) })),
     );
@@ -37,7 +37,7 @@ export function behindRouter({ t, limiter, statistics }: App) {
 
   let last: { second: number; read: ReturnType<typeof readRows> } | undefined;
 
-  /** One read a second for all visitors of this process, and none while nobody looks. */
+  /** One read a second for all visitors of this process, and none while no visitor looks. */
   function rowsOfThisSecond(): ReturnType<typeof readRows> {
     const second = Math.floor(Date.now() / SECOND);
     if (last?.second !== second) last = { second, read: readRows() };
@@ -82,7 +82,7 @@ export function behindRouter({ t, limiter, statistics }: App) {
       const chosen = await limiter.overrides.get("playground", of);
       // Limit: deletes the visitor's rows, credits too. A bucket without a row is full.
       const deleted = await Promise.all(keysOf(ctx.visitor).map((key) => limiter.forget(key)));
-      // What the visitor has chosen in the playground went with them.
+      // `forget` deletes the visitor's choice in the playground, too, so set it again.
       if (chosen?.config)
         await limiter.overrides.set("playground", { ...of, config: chosen.config });
       return { process: ctx.process, rows: deleted.reduce((sum, rows) => sum + rows) };
@@ -103,7 +103,10 @@ function figuresOf({ granted, denied, batches, calls, conflicts }: Statistics) {
   };
 }
 
-/** Enough to tell visitors apart, also numbered ones. The whole key stays on the server. */
+/**
+ * The first and the last four characters tell visitors apart, also numbered ones. The whole key stays on
+ * the server.
+ */
 function shorten(key: string): string {
   return key.length > 8 ? `${key.slice(0, 4)}…${key.slice(-4)}` : key;
 }

@@ -27,8 +27,8 @@ export function Composer({
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const problem = problemOf(lines);
-  // Several messages are accepted at any time, since they wait for their turn. Without a connection,
-  // so is one: it goes by itself, too.
+  // Accept several messages at any time: they wait for their turn. Without a connection, accept a single
+  // message, too: it goes by itself later.
   const mustWait = !isLost && (held > 0 || (!canSend && lines.length < 2));
   const isReady = lines.length > 0 && problem === undefined;
   const { line: notYet, sayNotYet } = useNotYet(mustWait ? canSendAt : undefined);
@@ -39,7 +39,7 @@ export function Composer({
     if (mustWait) return sayNotYet();
     outbox.send(lines);
     setText("");
-    // The button may be disabled now, and would take the focus with it.
+    // A button that is disabled loses the focus, so move the focus to the field.
     field.current?.focus();
   }
 

@@ -1,6 +1,6 @@
 /**
- * The messages of all server processes, for all subscribers of this process. One query at an
- * interval serves all of them. Without subscribers there is none.
+ * The messages of all server processes, for all subscribers of this process. One query at an interval
+ * serves all subscribers. Without subscribers there is no query.
  */
 import { EventEmitter, on } from "node:events";
 import { setTimeout } from "node:timers/promises";
@@ -11,8 +11,8 @@ const SHOWN = 100;
 /** How often other processes' messages are read, ms. */
 const INTERVAL = 500;
 /**
- * How many ids are read again. PostgreSQL and MySQL give out ids before they commit, so a message
- * can appear after one with a higher id.
+ * How many ids are read again. PostgreSQL and MySQL give out ids before they commit, so a message can
+ * appear after a message with a higher id.
  */
 const OVERLAP = 20;
 
@@ -20,7 +20,10 @@ export function createChatFeed(prisma: Pick<PrismaClient, "message">, interval: 
   const emitter = new EventEmitter<{ added: [readonly Message[]] }>().setMaxListeners(0);
   /** The newest messages, in the order of their ids. */
   let recent: readonly Message[] = [];
-  /** The highest id that was read. Messages before one that was published may not have been. */
+  /**
+   * The highest id that was read from the database. A message that was published here does not count:
+   * messages before it may not have been read.
+   */
   let lastRead = 0;
   let isPolling = false;
   let starting: Promise<void> | undefined;
@@ -59,15 +62,15 @@ export function createChatFeed(prisma: Pick<PrismaClient, "message">, interval: 
     publish: (message: Message) => add([message]),
 
     /**
-     * Yields the newest messages at once, and later ones as they come. A message may come after one
-     * with a higher id. A reader who comes back gets some messages again.
+     * Yields the newest messages at once, and later messages as they come. A message may come after a
+     * message with a higher id. A reader who comes back gets some messages again.
      *
      * @param after the last id that the reader has, or 0.
      */
     async *follow(after: number, signal: AbortSignal | undefined) {
-      // Without a poll, nothing has kept `recent` up to date. All that start together share a read.
+      // Without a poll, nothing has kept `recent` up to date. Readers that start together share one read.
       if (!isPolling) await (starting ??= read().finally(() => (starting = undefined)));
-      // No message falls in between: all of this happens before the next one is added.
+      // The next lines run without an `await`, so no message is added between them.
       const added = on(emitter, "added", { signal });
       const first = recent.filter(({ id }) => id > after - OVERLAP);
       if (!isPolling) void poll();

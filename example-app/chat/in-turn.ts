@@ -1,7 +1,7 @@
 /** Sends one message after the other, so that none overtakes an earlier one. */
 
 const PAUSE = 1000;
-/** How often a message is sent that gets no answer, although the connection seems to be there. */
+/** The most tries for a message that gets no answer although the page seems to be connected. */
 const MAX_TRIES = 10;
 
 export function createInTurn() {
@@ -27,8 +27,8 @@ export function createInTurn() {
       isOffline = value;
     },
     /**
-     * Waits for the answer to what was sent before, and sends. If what was sent before fails, this
-     * fails as well, and is not sent.
+     * Waits for the answer to the message before, and then sends. If the message before fails, this
+     * message fails as well, and is not sent.
      */
     send<T>(send: () => Promise<T>): Promise<T> {
       const answer = last.then(() => untilAnswered(send));

@@ -1,4 +1,7 @@
-/** What has not gone yet, kept by the tab over a reload. A nonce lets the server store a message once. */
+/**
+ * Keeps texts that are not sent yet over a reload of the tab. By its nonce, the server stores a message
+ * once.
+ */
 import { KEPT_AS } from "../shared/page/seat.js";
 
 export interface Unsent {
@@ -38,6 +41,6 @@ export function keep(texts: KeptTexts): void {
   try {
     sessionStorage.setItem(NAME, JSON.stringify(texts));
   } catch {
-    // Without storage, a reload loses them.
+    // Without storage, a reload loses the texts.
   }
 }

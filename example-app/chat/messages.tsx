@@ -1,4 +1,4 @@
-/** All messages, newest last, and below them those of this page that have no answer yet. */
+/** All messages, newest last. Below them stand the messages of this page that have no answer yet. */
 import type { RefObject } from "react";
 import { useCountdown } from "trpc-rate-limit/react";
 import { PassingButton } from "../shared/page/passing-button.js";
@@ -15,7 +15,7 @@ export function Messages({
 }: {
   messages: readonly Message[] | undefined;
   outbox: Outbox;
-  /** Gets the focus when the queue ends, and its button goes. */
+  /** Gets the focus when the queue ends, since the queue's button goes away then. */
   field: RefObject<HTMLElement | null>;
   onCancel: () => void;
 }) {
@@ -58,7 +58,7 @@ export function Messages({
               ))}
           </ol>
         </div>
-        {/* Not in the log: a screen reader would say each second. */}
+        {/* The queue is not in the log, or a screen reader would read out each second. */}
         {held > 0 && (
           <div className="queue">
             <Queue held={held} nextAt={nextAt} />
@@ -72,7 +72,7 @@ export function Messages({
   );
 }
 
-/** The queue in one line. Only this line renders for each second. */
+/** The queue in one line. Only this line renders each second. */
 function Queue({ held, nextAt }: { held: number; nextAt: number | undefined }) {
   const seconds = useCountdown(nextAt);
   return (

@@ -9,7 +9,7 @@ import "./page.css";
 import { useMessages } from "./use-messages.js";
 import type { Outbox } from "./use-outbox.js";
 
-/** The outbox goes on while another part is shown, where something above keeps it. */
+/** Where a `KeptOutbox` stands above, the outbox goes on while another part is shown. */
 export default function Chat() {
   const kept = useKeptOutbox();
   if (kept) return <Conversation outbox={kept} />;

@@ -1,4 +1,4 @@
-/** A chat in which each visitor may send so many messages a minute. */
+/** A chat in which each visitor may send a limited number of messages a minute. */
 import { tracked } from "@trpc/server";
 import { z } from "zod";
 import type { Message } from "../shared/generated/prisma/client.js";
@@ -14,7 +14,7 @@ export function chatRouter({ t, rl, prisma }: App) {
   const feed = createChatFeed(prisma);
 
   return t.router({
-    /** The newest messages, and then each new one. A page that lost its connection misses none. */
+    /** The newest messages, and then each new one. A page that lost its connection misses no message. */
     messages: t.procedure
       .input(z.object({ lastEventId: z.coerce.number().int().min(0).max(MAX_ID).nullish() }))
       .subscription(async function* ({ ctx, input, signal }) {
@@ -34,13 +34,13 @@ export function chatRouter({ t, rl, prisma }: App) {
         z.object({
           text: z.string().trim().min(1).max(MAX_LENGTH),
           /**
-           * Of the page's making. A message is sent again for want of an answer, and after a reload. By
-           * its nonce, it is stored once and takes one token.
+           * The page makes the nonce. A message without an answer is sent again, also after a reload. By
+           * its nonce, the server stores it once and takes one token.
            */
           nonce: z.uuid(),
         }),
       )
-      // Limit: it stands after the input, so a message whose text is not valid costs nothing.
+      // Limit: the limit stands after the input, so a message whose text is not valid costs nothing.
       .use(rl.rateLimited("sendMessage", { once: ({ input }) => input.nonce }))
       .mutation(async ({ ctx: { visitor }, input: { text, nonce } }) => {
         const message = await whenFree(prisma, () =>

@@ -10,7 +10,10 @@ export type Message = inferRouterOutputs<AppRouter>["chat"]["send"];
 /** The server sends as many after a lost connection, so the list has no gap. */
 const SHOWN = 100;
 
-/** @param own what this page has sent. Its answers can come before the stream has these messages. */
+/**
+ * @param own the messages in the answers to this page. An answer can come before the stream has its
+ *   message.
+ */
 export function useMessages(own: readonly Message[]) {
   const trpc = useTRPC();
   const [received, setReceived] = useState<readonly Message[]>();
@@ -36,7 +39,7 @@ function subscribeVisibility(onChange: () => void): () => void {
   return () => document.removeEventListener("visibilitychange", onChange);
 }
 
-/** A message may arrive twice, and after a later one. */
+/** A message may arrive twice, or after a later message. */
 function merge(known: readonly Message[], added: readonly Message[]): Message[] {
   const byId = new Map([...known, ...added].map((message) => [message.id, message]));
   return [...byId.values()].sort((a, b) => a.id - b.id).slice(-SHOWN);

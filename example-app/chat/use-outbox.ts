@@ -11,7 +11,7 @@ import type { Message } from "./use-messages.js";
 export interface Pending {
   nonce: string;
   text: string;
-  /** Waits for its turn, as opposed to: is on its way. */
+  /** `true`: the message waits for its turn. `false`: the message is on its way. */
   isHeld: boolean;
   /** When a held message goes, epoch ms. */
   sentAt: number | undefined;
@@ -36,11 +36,11 @@ export function useOutbox() {
       giveBack(nonce, line);
       if (isWaitCancelled(error)) return;
       setHasFailed(true);
-      // What is held is later than this one.
+      // The held messages come after the failed one, so cancel them.
       reset();
     },
   });
-  // Limit: sends what it allows, holds the rest, and sends each when its token is there.
+  // Limit: sends what the limit allows, holds the rest, and sends each message when its token is there.
   const { mutate, reset, canMutate, retryAt, held, limit } = useRateLimitedMutation("sendMessage", {
     ...options,
     mutationFn: (message, context) => inTurn.send(() => options.mutationFn!(message, context)),
@@ -59,7 +59,7 @@ export function useOutbox() {
 
   const then = retryAt === undefined ? undefined : limit.check(retryAt, 0);
   const waits = then ? waitsInLine(then, Array<number>(held + 1).fill(1)) : [];
-  /** When each held message goes, epoch ms, and last, when one more would. */
+  /** When each held message goes, epoch ms. The last entry says when one more message would go. */
   const times = waits.map((wait) => retryAt! + wait);
   const pending = sending.map(({ nonce, text: line }, i): Pending => {
     const ahead = i - (sending.length - held);
@@ -79,7 +79,7 @@ export function useOutbox() {
     hasFailed,
     /** Whether one message would go at once. */
     canSend: canMutate,
-    /** When that is so again, epoch ms: behind the messages that are held. */
+    /** When one more message would go, epoch ms: after the messages that are held. */
     canSendAt: times[held],
     send(texts: readonly string[]) {
       setHasFailed(false);
@@ -91,10 +91,10 @@ export function useOutbox() {
 }
 
 /**
- * Sends what the page had not sent before it was loaded again, once its limit is known: then what has
- * no token yet is held, and keeps its place.
+ * Sends the messages that were not sent before a reload, once the limit is known. A message that has no
+ * token yet is then held, and keeps its place.
  *
- * @returns whether that is done.
+ * @returns whether all of these messages were passed to `send`.
  */
 function useResumed(
   unsent: readonly Unsent[],
@@ -130,7 +130,7 @@ function newNonce(): string {
 
 /**
  * Puts texts that were not sent back into the field: in their order, and before what was typed since.
- * All that fail together come back together.
+ * Texts that fail together come back together.
  */
 function useGivenBack(setText: (change: (typed: string) => string) => void) {
   const given = useRef<{ nonce: string; line: string }[]>([]);

@@ -11,5 +11,8 @@ export const controlRoomLimits = {
   exports: { kind: "fixed window", rate: 3, period: 90 * SECOND, usage },
 } as const satisfies Record<string, RateLimitConfig>;
 
-/** What the control room shows: these, and those of a visitor's own that show on the page at once. */
+/**
+ * The limits that the control room shows: those of the customers, and two of the visitor that the page
+ * shows at once.
+ */
 export const SHOWN = new Set(["apiCalls", "exports", "sendHello", "sendMessage"]);

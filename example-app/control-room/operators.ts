@@ -1,13 +1,13 @@
 /**
- * Which visitors have the hat of the people who help users. An application has this among its own
- * users. In the demo each visitor has it at first. Those who have taken it off have a row, which all
- * processes read.
+ * Which visitors wear the hat of an operator, who helps users. An application knows its operators from
+ * its own table of users. In the demo, each visitor is an operator at first. A visitor who has taken off
+ * the hat has a row, which all processes read.
  */
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
 import { whenFree } from "../shared/server/when-free.js";
 
 export interface Operators {
-  /** Whether a visitor may be one. In production, visitors must not ban each other. */
+  /** Whether a visitor may be an operator. In production, visitors must not ban each other. */
   isOpen: boolean;
   has(visitor: string): Promise<boolean>;
   set(visitor: string, isOperator: boolean): Promise<void>;

@@ -1,4 +1,4 @@
-/** The control room, for those who have put on the hat of the people who help users. */
+/** The control room, for visitors who have put on the hat of an operator, who helps users. */
 import code from "code:./minimal.tsx";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSubscription } from "@trpc/tanstack-react-query";
@@ -21,7 +21,7 @@ export default function ControlRoom() {
       <div className="control-room">
         {!me && <p className="late">Asking who you are…</p>}
         {me && <Hat own={me.key} isOperator={me.isOperator} isOpen={me.isOpen} />}
-        {/* The refusal and the room are two sights of one component: the server decides. */}
+        {/* One component shows the refusal or the room: the server decides which. */}
         {me && <RateLimitAdmin key={String(me.isOperator)} client={client} locale="en-GB" />}
         {me?.isOperator && <Customers />}
       </div>

@@ -6,12 +6,12 @@ import { callAsCustomers, callTooMuch } from "./traffic.js";
 
 export function controlRoomRouter(app: App) {
   const { t, operators } = app;
-  /** However many pages look, the customers call once. */
+  /** How many pages look. The customers call once, however many pages look. */
   let looking = 0;
   let ending: AbortController | undefined;
 
   return t.router({
-    /** The page asks this first. When the room opens then, some customers are limited already. */
+    /** The page asks this before it opens the room, so that some customers are limited by then. */
     me: t.procedure.query(async ({ ctx }) => {
       const isOperator = await operators.has(ctx.visitor);
       if (isOperator && looking === 0) await callTooMuch(app);
@@ -26,7 +26,7 @@ export function controlRoomRouter(app: App) {
         return { isOperator };
       }),
 
-    /** Lets customers call while somebody looks. */
+    /** Lets customers call while a page looks. */
     customers: t.procedure.subscription(async function* ({ signal }) {
       if (looking++ === 0) {
         ending = new AbortController();

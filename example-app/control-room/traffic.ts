@@ -6,17 +6,17 @@ import { controlRoomLimits } from "./limits.js";
 const CUSTOMERS = 40;
 /** ms between two rounds. */
 const ROUND = 500;
-/** Of each round, how many customers call. */
+/** How many customers call in each round. */
 const CALLERS = 9;
 
-/** Of the first customers, how many have called too much before somebody looks. */
+/** How many of the first customers have called too much before a page looks. */
 const TOO_MANY = 3;
 
 /** Lets a few customers call at once until they are limited. */
 export async function callTooMuch({ limiter }: Pick<App, "limiter">): Promise<void> {
   const { rate } = controlRoomLimits.apiCalls;
   const calls = Array.from({ length: TOO_MANY * (rate + 1) }, (_, i) =>
-    // Limit: a denial is an answer, as below.
+    // Limit: a denial is an answer, and needs no handling here.
     limiter.limit("apiCalls", { key: `customer ${1 + (i % TOO_MANY)}` }),
   );
   await Promise.all(calls);
@@ -30,7 +30,7 @@ export async function callAsCustomers(
   while (!signal?.aborted) {
     const calls = Array.from({ length: CALLERS }, () => {
       const key = `customer ${pick()}`;
-      // Limit: a denial is an answer. What is said of it here is that it was counted.
+      // Limit: a denial is an answer. It needs no handling here, since the limit has counted it.
       return limiter.limit(Math.random() < 0.9 ? "apiCalls" : "exports", { key });
     });
     await Promise.all(calls);

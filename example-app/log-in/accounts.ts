@@ -1,4 +1,4 @@
-/** The accounts, as a table would hold them: no password, but what `scrypt` makes of one. */
+/** The accounts, as a table would hold them: without passwords, only with their `scrypt` hashes. */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 
@@ -16,7 +16,7 @@ export async function createAccounts(): Promise<Map<string, Account>> {
   return new Map([["demo", { salt, hash: await hash("open sesame", salt, HASH_LENGTH) }]]);
 }
 
-/** Takes as long for every password, and for an account that does not exist. */
+/** Takes equally long for every password, and for an account that does not exist. */
 export async function isPassword(account: Account | undefined, password: string): Promise<boolean> {
   const salt = account?.salt ?? Buffer.alloc(16);
   const given = await hash(password, salt, HASH_LENGTH);

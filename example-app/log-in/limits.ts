@@ -16,15 +16,15 @@ export const logInLimits = {
 export const ACCOUNT = "demo";
 
 /**
- * The bucket of the failed log-ins to an account. An application takes the account alone, so that a
- * guesser who changes address or cookie gets no further. In this demo, all visitors share one
- * account, and each has failures of its own.
+ * The bucket of the failed log-ins to an account. An application uses the account alone as the key, so
+ * that a guesser who changes address or cookie gets no further. In this demo, all visitors share one
+ * account, and each visitor has failures of its own.
  */
 export function logInKey(account: string, visitor: string): string {
   return `${account}:${visitor}`;
 }
 
-/** The key that a page asks for is the account. Only that of the demo may be read. */
+/** The key that a page asks for is the account. A page may read only the account of the demo. */
 export function requestedLogInKey(account: string | undefined, visitor: string): string | null {
   return account === ACCOUNT ? logInKey(account, visitor) : null;
 }

@@ -1,4 +1,4 @@
-/** A log-in whose failures cost. The page shows what is left, and the wait, before the next try. */
+/** A log-in whose failures cost tokens. The page shows what is left, and the wait, before the next try. */
 import code from "code:./minimal.tsx";
 import { type ReactNode, type SubmitEvent, useRef, useState } from "react";
 import { isRateLimitError, type UseRateLimitResult } from "trpc-rate-limit/react";
@@ -14,7 +14,7 @@ function useLogIn(onSuccess: () => void) {
   // Limit: a failure costs here, too. The visitor may send although no attempt is left.
   return useRateLimitedMutation("logIn", {
     ...trpc.logIn.attempt.mutationOptions({ onSuccess }),
-    // The server makes the key of the bucket from it: this account, for this visitor.
+    // The server makes the key of the bucket from this account and the visitor.
     key: ACCOUNT,
     on: "error",
     whenLimited: "send",
@@ -26,8 +26,8 @@ export default function LogIn() {
   const field = useRef<HTMLInputElement>(null);
   const logIn = useLogIn(() => setPassword(""));
   const { canMutate, retryAt, isPending, isSuccess, limit } = logIn;
-  // Limit: the server says until when an account is closed, after a reload, too. Right after a denial,
-  // the page has made its wait a value below 0.
+  // Limit: the server says until when an account is closed, also after a reload. Right after a denial,
+  // the page knows only the wait, and stores the wait as a value below 0.
   const { closedUntil, value = 0 } = limit.check(undefined, 0) ?? {};
   const isClosed = !canMutate && (closedUntil !== undefined || value < 0);
   const isEmpty = password === "";
@@ -37,7 +37,7 @@ export default function LogIn() {
   function attempt() {
     if (isPending || isEmpty) return;
     logIn.mutate({ account: ACCOUNT, password });
-    // The button may be disabled soon, and would take the focus with it.
+    // The button may be disabled soon, and a disabled button loses the focus.
     field.current?.focus();
   }
 

@@ -1,6 +1,7 @@
 /**
- * Answers a prompt whose estimate is paid. If its tokens are reserved, it waits for its turn. Then it
- * enters one of the visitor's slots, and holds it while it is answered. It settles at its end.
+ * Answers a prompt whose estimate is paid. A prompt with reserved tokens waits for its turn. The prompt
+ * then enters one of the visitor's slots, and holds the slot while the model answers. At its end, the
+ * prompt is settled.
  */
 import type { EnterGranted, LimitValue } from "trpc-rate-limit/server";
 import type { App } from "../shared/server/trpc.js";
@@ -13,13 +14,13 @@ export type Payer = "llmTokens" | "credits";
 
 /** The news of one prompt, in the order in which they come. */
 export type ModelEvent =
-  /** It runs in `wait` ms. Sent again when that has changed. */
+  /** The prompt runs in `wait` ms. Sent again when the wait has changed. */
   | { kind: "queued"; wait: number }
-  /** Its turn has come, and it waits for a slot. */
+  /** The prompt's turn has come, and it waits for a slot. */
   | { kind: "waiting" }
   | { kind: "running" }
   | { kind: "word"; word: string }
-  /** `returned`: how many of the tokens that were not used `paid` has taken back. */
+  /** `returned`: how many of the unused tokens the limit `paid` has taken back. */
   | { kind: "bill"; estimated: number; used: number; returned: number; paid: Payer };
 
 interface PaidPrompt {
@@ -29,7 +30,7 @@ interface PaidPrompt {
   paid: Payer;
   /** Corrects what was paid to the tokens that were used. */
   settle(used: number): Promise<unknown>;
-  /** Of a prompt whose tokens may be still to come. */
+  /** For a prompt whose tokens may not be there yet. */
   reservation?: Reservation;
 }
 
@@ -62,7 +63,7 @@ export async function* answerPrompt(
     await using slot = entered as EnterGranted;
     yield { kind: "running" };
     used = wordsOf(input.text).length;
-    // Ends with the request, and with the slot, should that be lost.
+    // Stop with the request, or when the slot is lost.
     const stop = AbortSignal.any(signal ? [signal, slot.signal] : [slot.signal]);
     for await (const word of generate(input, stop)) {
       used++;

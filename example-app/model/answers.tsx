@@ -1,4 +1,4 @@
-/** The prompts in the order in which they were asked, which is the order of the queue. */
+/** The prompts in the order of the queue, in which they were asked. */
 import { useLayoutEffect, useRef } from "react";
 import { useCountdown } from "trpc-rate-limit/react";
 import { PassingButton } from "../shared/page/passing-button.js";
@@ -25,8 +25,9 @@ export function Answers({ prompts, news, isFull, onStop, onAskAgain }: AnswersPr
     onAskAgain(asked);
   }
 
-  // The prompt moves to the end, without its button. The focus goes with it. At once: an effect of the words
-  // before the press could still be to come, and would look for the prompt too early.
+  // A prompt that is asked again moves to the end and loses its button, so move the focus to the prompt.
+  // Use a layout effect: a passive effect from before the press may still run, and would look for the
+  // prompt too early.
   useLayoutEffect(() => {
     if (isAskedAgain.current) (list.current?.lastElementChild as HTMLElement | null)?.focus();
     isAskedAgain.current = false;
@@ -35,7 +36,7 @@ export function Answers({ prompts, news, isFull, onStop, onAskAgain }: AnswersPr
   return (
     <div className="answers">
       <h2 className="hidden">Prompts</h2>
-      {/* Says what has happened, and neither each word nor each second. */}
+      {/* Says only what has happened, not each word or each second. */}
       <p role="status" className="hidden">
         {news && NEWS[news]}
       </p>
@@ -69,7 +70,7 @@ function Asked({
   return (
     <li ref={item} className="card" tabIndex={-1}>
       <div className="asked">
-        {/* Long ones scroll, also by the keyboard. */}
+        {/* A long prompt scrolls, also by the keyboard. */}
         <p className="prompt" tabIndex={0}>
           {prompt.text}
         </p>
@@ -102,7 +103,7 @@ const NEWS: Record<PromptState["kind"], string> = {
   lost: "The connection of a prompt broke.",
 };
 
-/** As high from the beginning as it is at the end, so that the prompts behind it never move. */
+/** Has its final height from the beginning, so that the prompts below never move. */
 function Answer({ prompt, state, words }: AskedPrompt) {
   const estimated = estimate(prompt);
   const used = wordsOf(prompt.text).length + words.length;
@@ -159,7 +160,7 @@ function noteOf(state: PromptState): string {
   return state.kind in NOTES ? NOTES[state.kind as keyof typeof NOTES] : "";
 }
 
-/** The queue in one line. Only this line renders for each second. */
+/** The queue in one line. Only this line renders each second. */
 function Queue({ prompts }: { prompts: readonly AskedPrompt[] }) {
   const turns = prompts.flatMap(({ state }) => (state.kind === "queued" ? [state.until] : []));
   const seconds = useCountdown(turns.length > 0 ? Math.min(...turns) : undefined);
@@ -198,7 +199,7 @@ const WOULD_GET: Record<string, string> = {
   queues: "It would find a place in the queue now.",
 };
 
-/** What is true now counts, such as after a change of the plan. */
+/** Says what is true now, for example after a change of the plan. */
 function Denied({ tokens }: { tokens: number }) {
   const { kind, seconds } = useForecast(tokens);
   const count = tokens.toLocaleString("en");

@@ -16,7 +16,7 @@ const LABELS: Record<Forecast["kind"], string> = {
   impossible: "Ask anyway",
 };
 
-/** What a prompt is told that can be paid for, while no slot is free. */
+/** What the form says of a prompt that can be paid for, while no slot is free. */
 const WAITS = {
   tokens: "It would wait for a slot, until one of the answers ends.",
   credits: "Your credits pay for it, and it would wait for a slot.",
@@ -37,7 +37,9 @@ export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; is
   const isReady = !isFull && words > 0;
   const { line: notYet, sayNotYet } = useNotYet(next.kind === "denied" ? next.at : undefined);
 
-  /** Enter asks. If that would be denied, it says when instead. The button asks anyway. */
+  /**
+   * Enter asks. If the prompt would be denied, Enter says when it passes instead. The button asks anyway.
+   */
   function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>) {
     // While an input method composes a character, Enter chooses it.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;

@@ -9,7 +9,7 @@ const SOLD = CREDITS_SOLD.toLocaleString("en");
 const LABELS = { buy: `Buy ${SOLD} credits`, full: "No room for more" };
 
 export function Credits() {
-  // Limit: the balance, live. Its capacity is the most that it holds.
+  // Limit: the balance, live. Its `capacity` is the largest possible balance.
   const { value, config } = useRateLimit("credits");
   const client = useTRPCClient();
   const buy = useMutation({
@@ -33,7 +33,7 @@ export function Credits() {
           texts={["10,000 credits"]}
         />
       </p>
-      {/* It is never really disabled, so that it keeps the focus. */}
+      {/* The button is never really disabled, so that it keeps the focus. */}
       <button aria-disabled={!isReady} onClick={() => isReady && buy.mutate()}>
         <Stable shown={isFull ? LABELS.full : LABELS.buy} texts={Object.values(LABELS)} />
       </button>

@@ -14,7 +14,7 @@ import { estimate, type Prompt } from "./prompt.js";
 import { isForCredits } from "./use-forecast.js";
 import { isOpen, MAX_OPEN, type Prompts } from "./use-prompts.js";
 
-/** The prompts go on while another part is shown, where something above keeps them. */
+/** Where a `KeptPrompts` stands above, the prompts go on while another part is shown. */
 export default function Model() {
   const kept = useKeptPrompts();
   if (kept) return <AskedModel kept={kept} />;
@@ -63,7 +63,7 @@ function AskedModel({ kept: { prompts, news, ask, stop } }: { kept: Prompts }) {
 /**
  * The tokens that remain, and how long the queue is.
  *
- * @param returned how many the last answer has given back.
+ * @param returned how many tokens the last answer has given back.
  */
 function TokensLeft({ returned }: { returned: number }) {
   // Limit: what is left, live.
@@ -95,7 +95,7 @@ function TokensLeft({ returned }: { returned: number }) {
 
 /** The slots that no answer holds. */
 function SlotsFree() {
-  // Limit: as for tokens, one of which is a slot.
+  // Limit: the same hook as for tokens. One token is one slot.
   const { value, config, status } = useRateLimit("generations");
   const free = value?.toLocaleString("en") ?? "…";
 

@@ -11,16 +11,16 @@ const TITLES = [
 ] as const;
 
 export function Plans() {
-  // Limit: its config says which plan counts.
+  // Limit: the config says which plan counts.
   const { config } = useRateLimit("llmTokens");
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const prices = useQuery(trpc.model.prices.queryOptions(undefined, { staleTime: Infinity })).data;
-  // The choice shows at the press, and until the page knows the limit of that plan.
+  // The choice is shown from the press until the page knows the limit of the chosen plan.
   const [chosen, setChosen] = useState<Plan>();
   const change = useMutation(
     trpc.model.changePlan.mutationOptions({
-      // Limit: the page asks for it anew, and follows it by the new plan from then on.
+      // Limit: the page asks for the limit again, and follows it by the new plan from then on.
       onSuccess: () =>
         queryClient.refetchQueries(trpc.rateLimit.status.queryFilter({ name: "llmTokens" })),
       onSettled: () => setChosen(undefined),

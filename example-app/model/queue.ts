@@ -24,7 +24,7 @@ export async function* untilTurn({ reservation, config, clock, signal }: Turn) {
   let known = Infinity;
   for (;;) {
     const now = clock();
-    // A better plan repays the reservation sooner. A worse one does not break the promise.
+    // A better plan repays the reservation sooner. A worse plan does not break the promise.
     const { retryAfter = 0 } = calculateRateLimit(reservation, await config(), now);
     const startAt = Math.min(promised, now + retryAfter);
     if (startAt <= now) return;

@@ -1,7 +1,7 @@
 /**
- * The procedures of a pretend language model, and the tokens that it costs. A prompt takes its
- * estimate first. `ask` takes it from the plan, and reserves what is not there yet. `askNow` takes it
- * from the plan or else from the credits, and never queues.
+ * The procedures of a pretend language model, and the tokens that it costs. A prompt takes its estimate
+ * first. `ask` takes the estimate from the plan, and reserves what is not there yet. `askNow` takes the
+ * estimate from the plan or else from the credits, and never queues.
  */
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
@@ -50,7 +50,7 @@ export function modelRouter(app: App) {
 
     askNow: t.procedure
       .input(promptInput)
-      // Limit: the plan pays for all of it, or else the credits do.
+      // Limit: the plan pays for the whole prompt, or else the credits do.
       .use(
         rl.rateLimited.first(["llmTokens", "credits"], { count: ({ input }) => estimate(input) }),
       )

@@ -8,26 +8,27 @@ import type { Payer } from "./answer-prompt.js";
 export type Forecast =
   | { kind: "unknown" }
   | { kind: "runs" }
-  /** It runs, and the credits pay. */
+  /** The prompt runs, and the credits pay. */
   | { kind: "credits" }
-  /** `at` is when it would run; epoch ms on this machine's clock. */
+  /** `at` is when the prompt would run; epoch ms on this machine's clock. */
   | { kind: "queues"; at: number }
-  /** `at` is when the queue would have room for it. */
+  /** `at` is when the queue would have room for the prompt. */
   | { kind: "denied"; at: number }
-  /** `most` is what this plan grants to one prompt, however long it waits. */
+  /** `most` is what this plan grants to one prompt, however long the prompt waits. */
   | { kind: "impossible"; most: number };
 
-/** @returns also the seconds until its instant, 0 where it has none. */
+/** @returns also the seconds until `at`, or 0 for a forecast without `at`. */
 export function useForecast(tokens: number): Forecast & { seconds: number } {
-  // Limit: asked for as many tokens as the prompt wants.
+  // Limit: predicts a call for as many tokens as the prompt wants.
   const llmTokens = useRateLimit("llmTokens", { count: tokens });
   const credits = useRateLimit("credits", { count: tokens });
-  // Renders when what is owed changes. `llmTokens` does not, for a count that is never held.
+  // Renders when the debt changes. `llmTokens` does not render then, if its count is more than a bucket
+  // ever holds.
   useRateLimit("llmTokens", { count: 0 });
   const next: Forecast = isForCredits({ llmTokens, credits }, tokens)
     ? { kind: "credits" }
     : forecast(llmTokens, tokens);
-  // Renders at the end of the wait, too, when something else is true.
+  // Renders also at the end of the wait, when another forecast is true.
   const seconds = useCountdown("at" in next ? next.at : undefined);
   return { ...next, seconds };
 }
@@ -41,8 +42,8 @@ export function isForCredits(limits: Record<Payer, UseRateLimitResult>, tokens: 
 }
 
 /**
- * The package predicts calls that do not reserve. A reservation runs at the instant at which such a
- * call would pass. It is denied while more than `maxReserved` tokens would be owed.
+ * The package predicts calls that do not reserve. A reservation runs at the instant at which such a call
+ * would pass. A reservation is denied while more than `maxReserved` tokens would be owed.
  */
 function forecast({ check }: UseRateLimitResult, tokens: number): Forecast {
   const now = Date.now();
@@ -53,7 +54,7 @@ function forecast({ check }: UseRateLimitResult, tokens: number): Forecast {
   if (tokens > capacity + maxReserved) return { kind: "impossible", most: capacity + maxReserved };
   const after = calculateRateLimit({ value, ts: now }, config, now, tokens);
   if (after.retryAfter === undefined) return { kind: "runs" };
-  // The debt that is too much, as if it were all that is owed.
+  // The part of the debt beyond `maxReserved`, as if it were the whole debt.
   const tooMuch = { value: after.value + maxReserved, ts: now };
   const { retryAfter } = calculateRateLimit(tooMuch, config, now);
   return retryAfter === undefined

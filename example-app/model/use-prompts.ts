@@ -17,7 +17,7 @@ export type PromptState =
   | { kind: "sent" }
   /** `since` and `until` are epoch ms on this machine's clock. */
   | { kind: "queued"; since: number; until: number }
-  /** Its turn has come, and both slots are held. */
+  /** The prompt's turn has come, and both slots are held. */
   | { kind: "waiting" }
   | { kind: "running" }
   | Extract<ModelEvent, { kind: "bill" }>
@@ -39,7 +39,7 @@ export function isOpen({ state: { kind } }: AskedPrompt): boolean {
 
 export type Prompts = ReturnType<typeof usePrompts>;
 
-/** `news` is what has happened last to any of them. */
+/** `news` is what has happened last to any of the prompts. */
 export function usePrompts() {
   const client = useTRPCClient();
   const [prompts, setPrompts] = useState<readonly AskedPrompt[]>([]);
@@ -47,7 +47,10 @@ export function usePrompts() {
   const streams = useRef(new Map<number, AbortController>());
   const lastId = useRef(0);
 
-  /** What the credits pay for runs at once. If another tab was quicker, it queues after all. */
+  /**
+   * A prompt that the credits pay for runs at once. If another tab has spent them first, the prompt
+   * queues.
+   */
   async function send(prompt: Prompt, isForCredits: boolean, signal: AbortSignal) {
     if (isForCredits) {
       try {
@@ -69,7 +72,7 @@ export function usePrompts() {
       ...latest(all.filter((asked) => asked.id !== replaced)),
       { id, prompt, state: { kind: "sent" }, words: [] },
     ]);
-    // A second denial is then said, too.
+    // Reset the news, so that a second denial is said, too.
     setNews("sent");
 
     function change(next: (asked: AskedPrompt) => Partial<AskedPrompt>) {
@@ -98,7 +101,7 @@ export function usePrompts() {
     }
   }
 
-  /** The server learns of it from the connection, and gives back what was not used. */
+  /** The server sees the connection end, and gives back what was not used. */
   function stop(id: number) {
     streams.current.get(id)?.abort();
   }

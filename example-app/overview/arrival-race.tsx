@@ -1,4 +1,7 @@
-/** Fifty calls on a limit of ten, once the visitor is there: of ten lines of one's own, and of this package. */
+/**
+ * Fifty calls on a limit of ten, when the visitor arrives: once through ten lines of one's own, and once
+ * through this package.
+ */
 import { useQuery } from "@tanstack/react-query";
 import type { inferRouterOutputs } from "@trpc/server";
 import { type ReactNode, useMemo } from "react";

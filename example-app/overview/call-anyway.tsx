@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
 import { useSentWhileWaiting } from "./use-sent-while-waiting.js";
 
-/** Tells such a call from those of the button. */
+/** Tells calls of this button from those of the button above. */
 export const ANYWAY = { isAnyway: true };
 
 export function CallAnyway() {
@@ -11,7 +11,7 @@ export function CallAnyway() {
   const { status } = useRateLimit("sendHello");
   const isWaiting = status?.ok === false;
   const sent = useSentWhileWaiting();
-  // Limit: a mutation that knows of none, so the call is sent, and the server denies it.
+  // Limit: a plain mutation knows no limit, so the call is sent, and the server denies it.
   const call = useMutation(trpc.overview.send.mutationOptions({ meta: ANYWAY }));
 
   return (

@@ -54,7 +54,7 @@ export function Overview() {
   );
 }
 
-/** In a wide window. A narrow one has no room above the race, and has the links below. */
+/** Shown in a wide window. A narrow window has no room above the race, and has the links below instead. */
 function Begin() {
   const quickStart = sourceOf(QUICK_START);
   if (quickStart === undefined) return null;

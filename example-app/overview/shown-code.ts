@@ -1,16 +1,16 @@
-/** The lines that do it, as they are in the files that run, and what each of them does. */
+/** The lines behind the button, taken from the files that run, and what each line does. */
 import type { Code, CodePiece } from "../shared/page/code.js";
 import limits from "code:./limits.ts";
 import button from "code:./send-button.tsx";
 import server from "code:./server.ts";
 
 /**
- * `send`: the call goes out. `decide`: the server decides. `grant`: and runs the procedure.
+ * `send`: the call goes out. `decide`: the server decides. `grant`: the server runs the procedure.
  * `wait`: the button waits.
  */
 export type Act = "send" | "decide" | "grant" | "wait";
 
-/** A line does what is beside the first text that it has. */
+/** A line does the act beside the first of these texts that it contains. */
 const ACTS: readonly (readonly [text: string, act: Act])[] = [
   ["sendHello: {", "decide"],
   [".use(rl.rateLimited", "decide"],
@@ -25,7 +25,7 @@ interface Line {
   act: Act | undefined;
 }
 
-/** The lines from the one that has `first` to the one that begins with `last`, moved to the left. */
+/** The lines from the line with `first` to the line that begins with `last`, moved to the left. */
 function excerpt({ text, lines }: Code, first: string, last: string): Line[] {
   const texts = text.split("\n");
   const start = texts.findIndex((each) => each.includes(first));

@@ -1,4 +1,4 @@
-/** What happens to the calls of the button: which lines act, and how the last one went. */
+/** What happens to the calls of the button: which lines act, and how the last call went. */
 import { useQueryClient } from "@tanstack/react-query";
 import type { TRPCClientErrorLike } from "@trpc/client";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -8,7 +8,7 @@ import type { AppRouter } from "../shared/server/router.js";
 import { ANYWAY } from "./call-anyway.js";
 import type { Act } from "./shown-code.js";
 
-/** How long a line is seen to act that is done sooner, ms. */
+/** The shortest time for which a line is shown as acting, ms. */
 const SEEN = 1000;
 
 /** `took` is ms between the call and its answer. */

@@ -1,14 +1,14 @@
 /** Shows the answers of a race one after the other, slowly enough to be seen. */
 import { useEffect, useState } from "react";
 
-/** ms for all of them. */
+/** How long the whole replay takes, ms. */
 const LENGTH = 1_200;
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
- * @param answers `undefined` while there are none. Others are shown from their first one.
- * @returns those that are shown now. They are all for visitors who want no motion.
+ * @param answers `undefined` while there are none. New answers are shown from the first.
+ * @returns the answers that are shown now. Visitors who want no motion see all answers at once.
  */
 export function useReplay<T>(answers: readonly T[] | undefined): readonly T[] {
   const begin = () => ({ answers, shown: isStill() ? Infinity : 0 });

@@ -11,7 +11,7 @@ export function useSentWhileWaiting(): number {
   useEffect(() => {
     if (!isWaiting) return undefined;
     let stop = () => {};
-    // The call with the last token leaves in the task that began the wait. It is none of these.
+    // Count from the next task on: the call with the last token leaves in the task that began the wait.
     const timer = setTimeout(() => {
       stop = onSentCall((path) => {
         if (path === "overview.send") setSent((count) => count + 1);

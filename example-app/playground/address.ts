@@ -1,7 +1,7 @@
 /**
- * The playground in the address of the page, so that a link shows to others what one sees:
+ * The playground in the address of the page, so that a link shows to others what the visitor sees:
  * `#playground?kind=token-bucket&rate=30&period=60s&capacity=10&count=3&reserve`. With `run=1`, ten
- * visitors call when it is opened, for a minute.
+ * visitors call for a minute when the link is opened.
  */
 import { configOfChoice, type PlaygroundChoice } from "./choice.js";
 import { BOUNDS } from "./limits.js";
@@ -35,7 +35,7 @@ export function isOfPlayground(hash: string): boolean {
   return hash === "" || hash.split("?")[0] === PART;
 }
 
-/** Unknown names are ignored, as those of a later version. */
+/** Ignores unknown names, which a later version may have written. */
 export function readAddress(hash: string): Asked {
   const params = new URLSearchParams(hash.slice(hash.indexOf("?") + 1 || hash.length));
   const asked: Asked = { call: PLAIN_CALL };
@@ -74,7 +74,7 @@ function readChoice(params: URLSearchParams): PlaygroundChoice | undefined {
   return choice;
 }
 
-/** @throws where there is a text that is no number. */
+/** @throws for a text that is not a number. */
 function readNumber(params: URLSearchParams, name: string): number | undefined {
   const text = params.get(name);
   if (text === null) return undefined;
@@ -82,7 +82,7 @@ function readNumber(params: URLSearchParams, name: string): number | undefined {
   throw new Error(`${name} must be a number`);
 }
 
-/** @returns ms. @throws where there is a text that is no time. */
+/** @returns ms. @throws for a text that is not a time. */
 function readTime(params: URLSearchParams, name: string): number | undefined {
   const text = params.get(name);
   if (text === null) return undefined;
@@ -91,12 +91,12 @@ function readTime(params: URLSearchParams, name: string): number | undefined {
   return Math.round(Number(seconds) * SECOND);
 }
 
-/** The link, so that ten visitors call when it is opened. */
+/** The link with which ten visitors call when it is opened. */
 export function runningLink(link: string): string {
   return `${link}&run=1`;
 }
 
-/** The part of the address from `#` on. What a plain call leaves out is left out. */
+/** The part of the address from `#` on. Options of a plain call are left out. */
 export function writeAddress(choice: PlaygroundChoice, { count, reserve }: CallInput): string {
   const { kind, rate, period, capacity, shards, blockFor } = choice;
   const entries = {
@@ -112,7 +112,7 @@ export function writeAddress(choice: PlaygroundChoice, { count, reserve }: CallI
   return `${PART}?${[...texts, ...(reserve ? ["reserve"] : [])].join("&")}`;
 }
 
-/** Without a new entry in the browser's history. */
+/** Makes no new entry in the browser's history. */
 export function replaceAddress(address: string): void {
   if (location.hash !== address) window.history.replaceState(null, "", address);
 }

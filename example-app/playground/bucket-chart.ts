@@ -50,7 +50,7 @@ export function createBucketChart(host: HTMLElement) {
       cursor: { show: false },
       scales: {
         x: { time: false, range: () => [-span / 1000, 0] },
-        // Room for a mark at the capacity. Debts make room by whole capacities.
+        // Leaves room for a mark at the capacity. Debts extend the range by whole capacities.
         y: { range: () => [lowest - 0.04 * capacity, 1.04 * capacity] },
       },
       axes: [
@@ -80,7 +80,10 @@ export function createBucketChart(host: HTMLElement) {
     host,
   );
 
-  /** Behind all else: from top to bottom, with an edge on both sides. */
+  /**
+   * The spans in which the limit was closed, behind all else: from top to bottom, with an edge on both
+   * sides.
+   */
   function drawClosed({ ctx, bbox: { left, top, height } }: uPlot): void {
     ctx.save();
     for (const { from, to } of closed) {
@@ -159,7 +162,7 @@ export function createBucketChart(host: HTMLElement) {
   };
 }
 
-/** A canvas knows no `var()` and no `light-dark()`, so read what they come to. */
+/** A canvas knows no `var()` and no `light-dark()`, so read the computed colours. */
 function readColours(host: HTMLElement): Colours {
   const probe = document.createElement("span");
   host.append(probe);

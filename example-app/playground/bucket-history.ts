@@ -22,7 +22,7 @@ export const SPAN = 60_000;
 const FIRST_SPAN = 15_000;
 /** How long before the first call the plot begins, ms. */
 const BEFORE_FIRST = 1_000;
-/** Two values that differ by less are one: sums of doubles are not exact. */
+/** Two values that differ by less are equal: sums of doubles are not exact. */
 const TOLERANCE = 1e-6;
 
 /** The answer to a granted call. */
@@ -33,11 +33,13 @@ interface Grant {
 }
 
 interface State extends KnownState {
-  /** The tokens of the call that led to it; `undefined` where only a snapshot reported it. */
+  /** The tokens of the call that led to the state; `undefined` where only a snapshot reported the state. */
   count?: number | undefined;
-  /** The page has calculated it, see `granted`. */
+  /** Whether the page has calculated the state, see `granted`. */
   isPredicted?: boolean;
-  /** The last call that was sent before the answer came. Those up to it may have come first. */
+  /**
+   * The last call that was sent before the answer came. Calls up to that one may have been decided first.
+   */
   sentBefore?: number;
 }
 
@@ -73,7 +75,7 @@ export function createBucketHistory() {
   let denials: number[] = [];
   /** The first call of those that the plot shows. */
   let firstAt: number | undefined;
-  /** Of the states that are forgotten. */
+  /** The sums of the states that are forgotten. */
   let measuredBefore = NOTHING_MEASURED;
 
   function change(next: Partial<Counts> = {}): void {
@@ -90,7 +92,7 @@ export function createBucketHistory() {
     change(NONE);
   }
 
-  /** Keeps a minute, and the state with which it begins. */
+  /** Keeps the last minute, and the state with which that minute begins. */
   function forget(now: number): void {
     const first = states.findLastIndex(({ at }) => at <= now - SPAN);
     if (first > 0) {
@@ -103,7 +105,7 @@ export function createBucketHistory() {
   }
 
   function add(state: State): void {
-    // A hidden tab draws no line, and goes on learning.
+    // A hidden tab draws no line but still learns new states, so forget old states here, too.
     if (states.length > 0) forget(state.at);
     const same = states.find(
       ({ value, ts, closedUntil }) =>
@@ -124,7 +126,7 @@ export function createBucketHistory() {
     return calculateRateLimit(state, config!, ts, count).value;
   }
 
-  /** How far back the plot goes, ms: to what was before the first call, so it grows up to a minute. */
+  /** How far back the plot goes, ms: to just before the first call, and at most a minute. */
   function spanAt(now: number): number {
     return Math.min(SPAN, Math.max(FIRST_SPAN, now - (firstAt ?? now) + BEFORE_FIRST));
   }
@@ -146,12 +148,12 @@ export function createBucketHistory() {
       const last = states.at(-1);
       return last && after(last, now);
     },
-    /** When the bucket opens that a denial has closed; `undefined` where it is open. */
+    /** When the bucket opens after a denial has closed it; `undefined` where it is open. */
     closedUntil(now: number): number | undefined {
       const { closedUntil = -Infinity } = states.at(-1) ?? {};
       return closedUntil > now ? closedUntil : undefined;
     },
-    /** The start of a window, where there are windows. */
+    /** The start of a window; `undefined` for a limit without windows. */
     get windowStart() {
       return config?.kind === "fixed window" ? states.at(-1)?.ts : undefined;
     },
@@ -189,8 +191,8 @@ export function createBucketHistory() {
       calls.end(call);
       firstAt ??= now;
       denials.push(now);
-      // The page's hooks take a denial for a snapshot. It changes nothing. If it has closed the bucket,
-      // the next snapshot of the server says so.
+      // The page's hooks report a denial as a snapshot. A denial changes no tokens, so remove that
+      // snapshot. If the denial has closed the bucket, the next snapshot of the server says so.
       states = states.filter(({ at, count, closedUntil }) => {
         return at !== now || count !== undefined || closedUntil !== undefined;
       });
@@ -201,7 +203,8 @@ export function createBucketHistory() {
         config = reported;
         clear();
       }
-      // A bucket that is closed has its `ts` ahead. One that has opened since was closed before.
+      // A closed bucket has its `ts` ahead of `now`. A bucket that is open again has its `ts` in the
+      // past.
       const isWritten = reported.kind !== "fixed window" && !(closedUntil! > now);
       add({ value, ts, at: isWritten ? ts : now, closedUntil });
       change();
@@ -232,7 +235,7 @@ export function createBucketHistory() {
 
     /**
      * What the page predicted of the grants, and what the server said. A grant is predicted from the
-     * state before it. It counts once all calls that may have come before it have their answers.
+     * state before it. The grant counts once all calls that may have come before it have their answers.
      */
     measured(): Measured {
       const comparisons = comparisonsOf(states, after, (state) =>

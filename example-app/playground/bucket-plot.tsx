@@ -1,5 +1,5 @@
 /**
- * The bucket over the last time, up to a minute, as a picture and in words. Redraws while something moves, no
+ * The bucket over the last minute or less, as a picture and in words. Redraws while something moves, no
  * faster than the plot moves by a pixel, and never in a hidden tab.
  */
 import { useEffect, useEffectEvent, useRef, useState } from "react";
@@ -15,9 +15,9 @@ const MIN_INTERVAL = 50;
 const TEXT_INTERVAL = 250;
 /** How often a screen reader hears of the bucket at most, ms. */
 const SUMMARY_INTERVAL = 5_000;
-/** How often a bucket is looked at whose plot stands still, but that is not full. */
+/** How often a bucket that is not full is checked while its plot stands still, ms. */
 const IDLE_INTERVAL = 1_000;
-/** They change the colours of the page. */
+/** When these change, the colours of the page change. */
 const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"];
 
 export function BucketPlot({ history }: { history: BucketHistory }) {
@@ -32,7 +32,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     const element = host.current!;
     const chart = createBucketChart(element);
     const schemes = SCHEMES.map((query) => matchMedia(query));
-    // The page has a switch beside the system's.
+    // The page has a switch of its own, beside the system's.
     const onScheme = new MutationObserver(chart.recolour);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +53,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
       const { rate, capacity = rate } = config;
       const rests = !moves && value >= capacity;
       const time = performance.now();
-      // Another limit is another bucket: what was said of the one before is wrong at once.
+      // Another limit is another bucket, so the text about the bucket before is wrong at once.
       if (rests || time - textAt >= TEXT_INTERVAL || config !== textConfig) {
         textAt = time;
         textConfig = config;

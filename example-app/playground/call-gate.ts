@@ -1,6 +1,6 @@
 /**
- * Keeps calls back while the limit changes. So no call that was meant for the limit before takes
- * tokens of the next one.
+ * Keeps calls back while the limit changes, so that no call that was meant for the old limit takes tokens
+ * of the new one.
  */
 import type { BucketHistory } from "./bucket-history.js";
 
@@ -16,7 +16,10 @@ export class CallGate {
     this.#history = history;
   }
 
-  /** Resolves once the calls that are under way have their answers. A lost answer holds it up for a second. */
+  /**
+   * Resolves once the calls that are under way have their answers, or after a second if an answer is
+   * lost.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     const history = this.#history;
@@ -37,7 +40,7 @@ export class CallGate {
     for (const go of this.#waiting.splice(0)) go();
   }
 
-  /** Resolves at once while it is open. */
+  /** Resolves at once while the gate is open. */
   async whenOpen(): Promise<void> {
     if (this.#isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -16,7 +16,8 @@ export function Calls({ setting, calls }: CallsProps) {
   const { call, count, isCallValid, setCount, setReserve } = setting;
   // Limit: when such a call passes again.
   const { status, config } = useRateLimit("playground", isCallValid ? { count: call.count } : {});
-  // Other buckets refill all the time, and the label would flicker.
+  // Show the wait only where a denial closes the bucket. Other buckets refill all the time, and the label
+  // would flicker.
   const canClose = config?.blockFor !== undefined && !call.reserve;
   const isLoose = calls.visitorsLeaveAt !== undefined;
   return (

@@ -61,7 +61,7 @@ export function isValidChoice(choice: PlaygroundChoice): boolean {
 export function choiceOfConfig(config: RateLimitConfig | ShownConfig): PlaygroundChoice {
   const { kind, rate, period, capacity = rate, shards = 1, blockFor } = config;
   return {
-    // It is never credits.
+    // The kind is never credits.
     kind: kind === "fixed window" ? kind : "token bucket",
     rate,
     period: period === "month" ? period : Number(period),

@@ -1,6 +1,6 @@
 /**
- * The numbers of the limit. What is changed here is in force at once, and what was used stays used.
- * The form follows the limit in force.
+ * The numbers of the limit. A change here is in force at once, and used tokens stay used. The form
+ * follows the limit in force.
  */
 import type { ChangeEvent, SubmitEvent } from "react";
 import { SECOND } from "trpc-rate-limit";
@@ -99,7 +99,7 @@ export function ChooseLimit({ setting, link }: ChooseLimitProps) {
             Shards <input {...field("shards")} {...BOUNDS.shards} step={1} />
           </label>
         </div>
-        {/* It is never really disabled, so that it keeps the focus. */}
+        {/* The button is never really disabled, so that it keeps the focus. */}
         <button aria-disabled={isChoosing}>Fill the bucket</button>
         {link !== undefined && <CopyButton label="Copy a link" what="to this" text={link} />}
       </fieldset>

@@ -1,7 +1,7 @@
 /** Colours for the code of a limit, which is written while the page runs. */
 import type { CodePiece } from "../shared/page/code.js";
 
-/** What such code has. The names are those of the page's styles. */
+/** The kinds of pieces in such code, by their names in the page's styles. */
 const PIECES =
   /(?<comment>\/\/.*)|(?<string>"[^"]*")|(?<keyword>\b(?:import|from|export|const)\b)|(?<number>\b\d[\d_.]*)/g;
 

@@ -1,9 +1,9 @@
 /**
- * A strip with a tick for each denial, in line with the plot above it. Denials do not change the
- * bucket, and many come at a time, so on the line they would hide the grants.
+ * A strip with a tick for each denial, in line with the plot above it. Denials do not change the bucket.
+ * Many denials come at a time, so on the line they would hide the grants.
  */
 
-/** With the room above it, px. */
+/** The height of the strip with the room above it, px. */
 export const STRIP_HEIGHT = 26;
 const ABOVE = 8;
 
@@ -12,7 +12,7 @@ interface Style {
   denied: string;
   text: string;
   font: string;
-  /** The pixels of the canvas in one of the page. */
+  /** How many pixels of the canvas make one pixel of the page. */
   scale: number;
 }
 

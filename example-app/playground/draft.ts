@@ -2,7 +2,7 @@
 import { SECOND } from "trpc-rate-limit";
 import type { PlaygroundChoice } from "./choice.js";
 
-/** A calendar month is a fixed window whose period is no number. */
+/** A calendar month is a fixed window whose period is not a number. */
 export const KINDS = ["token bucket", "fixed window", "calendar month"] as const;
 
 export interface Draft {
@@ -48,5 +48,5 @@ export function choiceOfDraft(draft: Draft): PlaygroundChoice {
   };
 }
 
-/** Such a limit cannot have a block. */
+/** A limit with shards cannot have a block. */
 export const hasShards = ({ shards }: Draft) => Number(shards) > 1;

@@ -7,7 +7,7 @@ const number = (value: number) => value.toLocaleString("en", { maximumFractionDi
 const coming = (value: number) => `${number(value)} ${value === 1 ? "comes" : "come"}`;
 const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
 
-/** The first of the month after, in UTC. */
+/** The first day of the next month, in UTC. */
 function nextMonth(now: number): string {
   const date = new Date(now);
   const start = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1));

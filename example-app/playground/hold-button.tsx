@@ -1,11 +1,11 @@
-/** A button that calls once when it is pressed, and again and again while it is held. */
+/** A button that calls once when it is pressed, and repeatedly while it is held. */
 import { type KeyboardEvent, useRef } from "react";
 import { Stable } from "../shared/page/pieces.js";
 import { RateLimitCountdown } from "../shared/page/trpc.js";
 
 interface HoldButtonProps {
   disabled: boolean;
-  /** When a call passes again, epoch ms. The button shows it, and calls all the same. */
+  /** When a call passes again, epoch ms. The button shows this, and still calls. */
   deniedUntil: number | undefined;
   call(): unknown;
   /** Calls at once, and then until `release`. */
@@ -24,7 +24,7 @@ export function HoldButton({ disabled, deniedUntil, call, hold, release }: HoldB
 
   function onKey(event: KeyboardEvent, isDown: boolean): void {
     if (event.key !== " " && event.key !== "Enter") return;
-    // A key that is held clicks again and again, at a pace of its own.
+    // The browser clicks repeatedly for a key that is held, at a pace of its own.
     event.preventDefault();
     if (!isDown) release();
     else if (!event.repeat) hold();

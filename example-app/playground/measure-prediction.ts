@@ -1,7 +1,7 @@
 /** Compares what the page predicts with what the server said: the tokens left after each grant. */
 import type { KnownState } from "./predicted-line.js";
 
-/** Tokens that a grant left. */
+/** The tokens that a grant left. */
 export interface Comparison {
   predicted: number;
   said: number;
@@ -10,7 +10,7 @@ export interface Comparison {
 export interface Measured {
   /** The grants that were compared. */
   grants: number;
-  /** The one that the server decided last; `undefined` while there is none. */
+  /** The grant that the server decided last; `undefined` while there is none. */
   last?: Comparison | undefined;
   /** The greatest difference, tokens. */
   most: number;
@@ -26,7 +26,7 @@ interface MeasuredState extends KnownState {
 /**
  * Each grant is predicted from the state before it, for the very ms at which the server decided.
  *
- * @param states in the order in which the server wrote them. The first is only predicted from.
+ * @param states in the order in which the server wrote them. The first state is not compared itself.
  * @param after the tokens that a state leaves at `ts` to a call that takes `count`.
  */
 export function comparisonsOf<TState extends MeasuredState>(

@@ -4,19 +4,19 @@ import { calculateRateLimit, type ShownConfig } from "trpc-rate-limit";
 export interface KnownState {
   value: number;
   ts: number;
-  /** When it was so first. For fixed windows, `ts` is the start of a window. */
+  /** When the state was first true. For fixed windows, `ts` is the start of a window instead. */
   at: number;
-  /** While a denial has closed the bucket: when it opens. `ts` can lie as far ahead. */
+  /** While a denial has closed the bucket: when the bucket opens. `ts` can lie as far ahead. */
   closedUntil?: number | undefined;
 }
 
-/** Instants and the tokens at them, to be joined by straight lines. */
+/** Instants and the tokens at each, to be joined by straight lines. */
 export interface Line {
   at: number[];
   values: number[];
 }
 
-/** Each state is predicted from, until the next one is known. */
+/** Predicts from each state until the next state is known. */
 export function predictedLine(
   states: readonly KnownState[],
   config: ShownConfig,

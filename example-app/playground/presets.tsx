@@ -1,4 +1,4 @@
-/** The limits worth a try, and in one sentence what to do with the one in force. */
+/** The limits worth a try, and in one sentence what to do with the limit in force. */
 import { Stable } from "../shared/page/pieces.js";
 import { PRESETS, presetOf } from "./preset-list.js";
 import type { Setting } from "./use-setting.js";

@@ -37,15 +37,15 @@ export function playgroundRouter({ t, rl, limiter }: PlaygroundApp) {
       .mutation(async ({ ctx, input: { keepsTokens, ...input } }) => {
         const key = ctx.visitor;
         const config = accept(input);
-        // Limit: tokens mean something else in a limit of another kind, so start with a full one.
+        // Limit: tokens mean something else in a limit of another kind, so start with a full bucket.
         if (!keepsTokens) await limiter.reset("playground", { key });
-        // Limit: from now on this config counts for the visitor, in calls and on open pages.
+        // Limit: from now on, this config counts for the visitor, in calls and on open pages.
         await limiter.overrides.set("playground", { key, config });
       }),
     // tRPC reserves the name `call`.
     take: t.procedure
       .input(wanted)
-      // Limit: the visitor says how many tokens, and whether to reserve those still to come.
+      // Limit: the visitor says how many tokens, and whether to reserve tokens that are not there yet.
       .use(
         rl.rateLimited("playground", {
           count: ({ input }) => input.count,

@@ -1,4 +1,7 @@
-/** A slider below a field. It has a stop for each number that people choose; the field takes any. */
+/**
+ * A slider below a field. It has a stop for each number that people often choose; the field takes any
+ * number.
+ */
 import type { ChangeEvent } from "react";
 
 /** The numbers of a limit, in the order of the form. Times are in seconds. */

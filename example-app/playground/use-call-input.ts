@@ -4,7 +4,7 @@ import type { CallInput } from "./address.js";
 import { BOUNDS } from "./limits.js";
 
 export function useCallInput(opened: CallInput) {
-  /** As it is typed. */
+  /** The text in the field. */
   const [count, setCount] = useState(String(opened.count));
   const [reserve, setReserve] = useState(opened.reserve);
   const call: CallInput = { count: Number(count), reserve };

@@ -1,4 +1,4 @@
-/** Calls the playground's procedure: once, again and again while a button is held, or ten at a time. */
+/** Calls the playground's procedure: once, repeatedly while a button is held, or ten at a time. */
 import { TRPCClientError } from "@trpc/client";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
@@ -15,7 +15,7 @@ const VISITORS = 10;
 const VISIT = 60_000;
 /** The pauses of a visitor, ms. */
 const PAUSE = { min: 200, max: 1_800 };
-/** Calls without an answer, above which no further call is sent. */
+/** The most calls without an answer. No further call is sent meanwhile. */
 const MOST_WAITING = 30;
 
 export function useCalls(
@@ -37,12 +37,13 @@ export function useCalls(
     clearInterval(holding.current);
     visitors?.controller.abort();
   });
-  // Another limit starts with a full bucket. Those who called by the one before leave it alone.
+  // Another limit starts with a full bucket. Stop the callers of the limit before, or they take its
+  // tokens.
   useEffect(() => stop(), [starts]);
 
   async function call(signal?: AbortSignal): Promise<void> {
     await gate.whenOpen();
-    // All that have waited come at once, so they are counted only now.
+    // Waiting calls all pass the gate at once, so count the calls only now.
     if (signal?.aborted || history.counts.waiting >= MOST_WAITING) return;
     const input = latest.current;
     const number = history.sent();
@@ -70,7 +71,7 @@ export function useCalls(
     setVisitors({ controller, endsAt: Date.now() + VISIT });
     setTimeout(() => controller.abort(), VISIT);
     controller.signal.addEventListener("abort", () =>
-      // Those who came since stay.
+      // Visitors who have come since stay.
       setVisitors((current) => (current?.controller === controller ? undefined : current)),
     );
     for (let i = 0; i < VISITORS; i++) void visit(controller.signal);

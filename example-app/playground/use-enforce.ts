@@ -21,7 +21,7 @@ export function useEnforce(history: BucketHistory, gate: CallGate) {
   const [starts, setStarts] = useState(0);
   const mutation = useMutation(
     trpc.playground.choose.mutationOptions({
-      // Limit: a choice that is denied goes when it can pass.
+      // Limit: a denied choice is sent again when it can pass.
       retry: (times, error) => isRateLimitError(error) && times < 3,
       retryDelay: rateLimitRetryDelay,
       onSuccess() {
@@ -33,7 +33,7 @@ export function useEnforce(history: BucketHistory, gate: CallGate) {
     }),
   );
 
-  /** Calls that are under way come before it, and those that come wait for it. */
+  /** Waits for calls that are under way. Later calls wait for the new limit. */
   async function enforce(
     next: PlaygroundChoice,
     callbacks: EnforceCallbacks,
@@ -42,7 +42,7 @@ export function useEnforce(history: BucketHistory, gate: CallGate) {
     isChoosing.current = true;
     if (!keepsTokens) setStarts((before) => before + 1);
     await gate.close();
-    // These are not called when the visitor has opened another part.
+    // The mutation calls these only while the visitor stays on this part.
     mutation.mutate(
       { ...next, keepsTokens },
       {
@@ -59,7 +59,7 @@ export function useEnforce(history: BucketHistory, gate: CallGate) {
 
   return {
     enforce,
-    /** From the choice on, before the mutation is pending. */
+    /** `true` from the choice on, before the mutation is pending. */
     isChoosing,
     isPending: mutation.isPending,
     error: mutation.error,

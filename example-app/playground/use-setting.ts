@@ -1,7 +1,7 @@
 /**
- * What the visitor has set: the limit in force, the form's draft of the next one, and what calls ask
- * for. The address of the page follows, and what it asks for is set when it is opened. A limit that
- * the visitor chooses is a new entry of the browser's history.
+ * What the visitor has set: the limit in force, the form's draft of the next limit, and what calls ask
+ * for. The address of the page follows these settings. When an address is opened, its settings are
+ * applied. A limit that the visitor chooses is a new entry of the browser's history.
  */
 import { useEffect, useEffectEvent, useState } from "react";
 import { useRateLimit } from "../shared/page/trpc.js";
@@ -13,7 +13,7 @@ import { choiceOfDraft, type Draft, draftOf, EMPTY_DRAFT } from "./draft.js";
 import { useCallInput } from "./use-call-input.js";
 import { useEnforce } from "./use-enforce.js";
 
-/** A number that changes more often than that is sent once, with its last value, ms. */
+/** A number that changes more often than this is sent once, with its last value, ms. */
 const DEBOUNCE = 300;
 
 export type Setting = ReturnType<typeof useSetting>;
@@ -43,7 +43,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   }
   if (asked && choice && isSameChoice(asked, choice)) setAsked(undefined);
 
-  /** The address follows, so what was wrong with it is no more. */
+  /** The address follows the change, so its old problem is gone. */
   const changing = <T>(set: (value: T) => void) => {
     return (value: T) => {
       setProblem(undefined);
@@ -51,7 +51,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     };
   };
 
-  /** Each limit starts with a full bucket, so the one in force can be chosen again. */
+  /** Each limit starts with a full bucket, so the limit in force can be chosen again. */
   function choose(next: PlaygroundChoice, nextCall = call): void {
     if (isChoosing.current) return;
     const before = choice && isCallValid ? writeAddress(choice, call) : undefined;
@@ -63,7 +63,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
         setProblem(undefined);
         setCall(nextCall);
         if (!isOfPlayground(location.hash)) return;
-        // To go back to.
+        // An entry for the browser's "back".
         if (before !== undefined) replaceAddress(before);
         const address = writeAddress(next, nextCall);
         if (location.hash !== address) window.history.pushState(null, "", address);
@@ -75,7 +75,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     setDraft(next);
     setIsChanging(true);
   }
-  /** What the form says, once it has stood still for a moment, and nothing is under way. */
+  /** Applies the form, once it has not changed for a moment and no choice is under way. */
   const onStill = useEffectEvent(() => {
     if (isChoosing.current) return;
     const wanted = choiceOfDraft(draft);
@@ -86,7 +86,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
       return;
     }
     setProblem(undefined);
-    // Tokens mean something else in a limit of another kind.
+    // Tokens mean something else in a limit of another kind, so keep them only within a kind.
     const keepsTokens = wanted.kind === choice.kind && wanted.shards === choice.shards;
     void enforce(
       wanted,
@@ -108,10 +108,10 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   const onAsked = useEffectEvent(() => {
     if (!asked || !choice || isChoosing.current) return;
     void enforce(asked, {
-      // The visitors were meant for that limit.
+      // The visitors were meant to call by that limit.
       onError: () => setIsRunning(false),
       onSettled() {
-        // Going back twice asks for another one meanwhile.
+        // Meanwhile, a second "back" may have asked for another limit.
         setAsked((current) => (current === asked ? undefined : current));
       },
     });
@@ -119,7 +119,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   const isKnown = choice !== undefined;
   useEffect(() => onAsked(), [isKnown, asked, isPending]);
 
-  /** The address asks for calls no more, so that a reload does not, and the same link does again. */
+  /** Removes `run` from the address, so that a reload does not call. The same link, opened again, does. */
   function hasRun(): void {
     setIsRunning(false);
     if (choice && isCallValid && isOfPlayground(location.hash))
@@ -143,18 +143,18 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     return () => window.removeEventListener("hashchange", listener);
   }, []);
 
-  /** What changes without a new entry: the calls, and a limit that another tab has chosen. */
+  /** Changes that make no new entry: the calls, and a limit that another tab has chosen. */
   const onChange = useEffectEvent(() => {
     const isBusy = isChoosing.current || asked !== undefined || problem !== undefined;
     if (isBusy || !choice || !isCallValid || !isOfPlayground(location.hash)) return;
     const hasChanged = call.count !== opened.call.count || reserve !== opened.call.reserve;
-    // An address without numbers stays so until there is something to keep.
+    // An address without numbers stays so until the visitor changes what calls ask for.
     if (location.hash.includes("?") || hasChanged) replaceAddress(writeAddress(choice, call));
   });
   useEffect(() => onChange(), [config, count, reserve]);
 
   return {
-    /** `undefined` while it is not known. */
+    /** `undefined` while the config is not known. */
     config,
     choice,
     draft,

@@ -8,7 +8,7 @@ export function useSnapshots(history: BucketHistory): void {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   useEffect(() => {
-    // Limit: the entry of its last snapshot.
+    // Limit: the cache entry of the limit's last snapshot.
     const { queryKey } = trpc.rateLimit.status.queryOptions({ name: "playground" });
     const hash = hashKey(queryKey);
     return queryClient.getQueryCache().subscribe(({ type, query }) => {

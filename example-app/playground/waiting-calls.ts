@@ -1,4 +1,4 @@
-/** The calls that have no answer yet, by their numbers, which rise. */
+/** The calls that have no answer yet. Their numbers rise. */
 export function createWaitingCalls() {
   const waiting = new Set<number>();
   let last = 0;

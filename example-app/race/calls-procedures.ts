@@ -9,7 +9,7 @@ export interface CallsApp extends Pick<App, "t" | "rl"> {
   limiter: Pick<App["limiter"], "limit">;
 }
 
-/** @param race makes the calls of both limiters. `of` tells the rows of races apart. */
+/** @param race makes the calls of both limiters. `of` tells the rows of different races apart. */
 export function callsProcedures(
   { t, rl, limiter }: CallsApp,
   race: (of: string, tick: Tick) => Promise<Race>,
@@ -17,7 +17,7 @@ export function callsProcedures(
   let latest: { at: number; race: Promise<Race> } | undefined;
 
   async function startForArrivals(): Promise<Race> {
-    // Limit: a race that fails is not kept, so this bounds how often another one is tried.
+    // Limit: a race that fails is not kept, so this limit bounds how often another race is tried.
     await limiter.limit("arrivalRace", { throws: true });
     return race("arrival", "same");
   }

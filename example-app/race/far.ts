@@ -1,8 +1,8 @@
 /**
  * SQLite answers inside of the process: between the read and the write of a call, nothing else of this
- * process runs. So where each call has a tick of its own, a limiter that reads, compares and writes looks
- * almost exact: it granted 10 or 11. Most databases are behind a network. Here each statement of both
- * limiters waits as one does on its way there.
+ * process runs. If each call has a tick of its own, a limiter that reads, compares and writes thus looks
+ * almost exact: it granted 10 or 11. Most databases are behind a network. So here each statement of both
+ * limiters waits first, as a statement on its way through a network does.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
@@ -10,7 +10,7 @@ import type { PrismaClient } from "../shared/generated/prisma/client.js";
 /** How long a statement is on its way, ms. */
 export const WAY = 1;
 
-/** The client, with a database that is as far away as one in the next room. */
+/** The client, with a database that is as far away as a server in the next room. */
 export function farAway(prisma: PrismaClient): PrismaClient {
   const far = prisma.$extends({
     query: {
@@ -20,6 +20,6 @@ export function farAway(prisma: PrismaClient): PrismaClient {
       },
     },
   });
-  // It lacks `$on` alone.
+  // It lacks only `$on`.
   return far as unknown as PrismaClient;
 }

@@ -3,15 +3,15 @@ import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 import { ALLOWED } from "../shared/race-size.js";
 
 export const raceLimits = {
-  /** The package's limit in a race. It refills so slowly that no token comes meanwhile. */
+  /** The package's limit in a race. It refills so slowly that no token comes during a race. */
   race: { kind: "token bucket", rate: ALLOWED, period: HOUR },
   /** A race is work for the server: a visitor starts five, and then one every six seconds. */
   runRace: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 5 },
-  /** The races that the server starts for visitors who arrive. All of them share these. */
+  /** The races that the server starts for visitors who arrive. All visitors share this limit. */
   arrivalRace: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 10 },
 } as const satisfies Record<string, RateLimitConfig>;
 
-/** How long visitors who arrive are shown the same race, ms. */
+/** How long all arriving visitors are shown the same race, ms. */
 export const FRESH = 10 * SECOND;
 
 /** How many orders there are, one after the other. */

@@ -1,9 +1,11 @@
-/** The calls that one side makes in a race, and what became of them. It needs neither a process nor a database. */
+/**
+ * The calls that one side makes in a race, and their outcomes. It needs neither a process nor a database.
+ */
 import { CALLS } from "../shared/race-size.js";
 
-/** Failed: the call got no answer but an error, such as that the database was busy. */
+/** Failed: the call got an error, for example that the database was busy. */
 export type Outcome = "granted" | "denied" | "failed";
-/** Same: in one tick, as the calls of one batch of tRPC. Each: one after the other, as requests. */
+/** Same: all calls in one tick, as in one batch of tRPC. Each: one call after the other, as requests. */
 export type Tick = "same" | "each";
 
 export interface Calls {

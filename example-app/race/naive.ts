@@ -19,7 +19,10 @@ export async function naiveLimit(prisma: Table, key: string): Promise<boolean> {
   return true;
 }
 
-/** Compares and counts in one statement, so it is exact. It knows nothing of what the call writes. */
+/**
+ * Compares and counts in one statement, so it is exact. The count is not in one transaction with what the
+ * call writes.
+ */
 export async function exactLimit(prisma: Table, key: string): Promise<boolean> {
   const { count } = await prisma.naiveLimit.updateMany({
     where: { key, count: { lt: ALLOWED } },

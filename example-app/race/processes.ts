@@ -1,11 +1,11 @@
-/** Two processes of the race. They start when they are needed, or just before, and end when nobody races. */
+/** Two processes of the race. They start with a race, or just before it, and end when no race comes. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Racers } from "./racers.js";
 import type { Result, Task, TaskName } from "./worker.js";
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
-/** How long they stay without a race, ms. */
+/** How long the processes stay without a race, ms. */
 const IDLE = 60_000;
 /** A task that takes longer has failed, ms. Its process is ended. */
 const TIMEOUT = 30_000;
@@ -21,14 +21,14 @@ export interface RaceProcess {
 
 interface Started {
   process: Promise<RaceProcess>;
-  /** Whether it ended, or could not start. */
+  /** Whether the process has ended, or could not start. */
   isOver: boolean;
   end(): void;
 }
 
 export type RaceProcesses = ReturnType<typeof createRaceProcesses>;
 
-/** @param databaseUrl says which database they open: that of the server. */
+/** @param databaseUrl the URL of the server's database, which the processes open. */
 export function createRaceProcesses(databaseUrl: () => string, idle: number = IDLE) {
   let started: Started[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -51,7 +51,10 @@ export function createRaceProcesses(databaseUrl: () => string, idle: number = ID
 
   return {
     both,
-    /** Starts them, so that the first race need not wait. If they cannot start, that race says so. */
+    /**
+     * Starts the processes, so that the first race need not wait. If they cannot start, that race says
+     * so.
+     */
     start(): void {
       both().catch(() => {});
     },
@@ -63,10 +66,10 @@ function startProcess(databaseUrl: string): Started {
   const child = fork(WORKER, {
     // Bun runs TypeScript by itself.
     execArgv: process.versions["bun"] === undefined ? ["--import", "tsx"] : [],
-    // Not an argument, because all users of a machine can read these.
+    // Not an argument, because all users of a machine can read the arguments.
     env: { ...process.env, RACE_DATABASE: databaseUrl },
   });
-  // The server ends without waiting for it. It ends with the server.
+  // The server ends without waiting for the process, which ends with the server.
   child.unref();
   child.channel?.unref();
   const started: Started = {

@@ -8,7 +8,7 @@ import { type Calls, makeCalls, type Tick } from "./make-calls.js";
 import { exactLimit, naiveLimit } from "./naive.js";
 
 export type Racer = "naive" | "package";
-/** What has become of one order. Each is read from the database after it. */
+/** What has become of one order. Both facts are read from the database after the order. */
 export interface Order {
   tookToken: boolean;
   wroteSeat: boolean;
@@ -31,7 +31,7 @@ export function createRacers(prisma: PrismaClient) {
       await prisma.seat.create({ data: { orders, number } });
     },
     async package(orders, number) {
-      // Limit: the token and the seat are in one transaction, so there are both or neither.
+      // Limit: the token and the seat are in one transaction, so both are written or neither is.
       await limiter.transaction(async ({ tx, limit }) => {
         await limit("race", { key: orders, throws: true });
         await tx.seat.create({ data: { orders, number } });
@@ -39,7 +39,7 @@ export function createRacers(prisma: PrismaClient) {
     },
   };
 
-  /** How many tokens the row says are taken. */
+  /** How many tokens are taken, by the row. */
   async function taken({ racer, key }: { racer: Racer; key: string }): Promise<number> {
     if (racer === "package") {
       return Math.round(ALLOWED - (await limiter.getValue("race", { key })).value);
@@ -48,8 +48,8 @@ export function createRacers(prisma: PrismaClient) {
   }
 
   /**
-   * Gives the naive limiter a row with all of its tokens. The package needs none for that. As long as
-   * the row is there, `tidy` knows of the race.
+   * Gives the naive limiter a row with all of its tokens. The package needs no row for that. By this row,
+   * `tidy` knows of the race.
    */
   async function begin({ key }: { key: string }): Promise<void> {
     const resetAt = new Date(Date.now() + HOUR);
@@ -61,12 +61,12 @@ export function createRacers(prisma: PrismaClient) {
     return makeCalls(() => allow[racer](key), tick === "each" ? () => setImmediate() : undefined);
   }
 
-  /** Sends the orders of one racer, each after the answer to the one before. */
+  /** Sends the orders of one racer. Each order waits for the answer to the order before. */
   async function order({ racer, key }: { racer: Racer; key: string }): Promise<Order[]> {
     const orders: Order[] = [];
     let before = { tokens: 0, seats: 0 };
     for (let i = 1; i <= ORDERS; i++) {
-      // The error of a procedure: its caller hears of it, and the next order comes.
+      // The procedure's error goes to its caller, and the next order comes.
       await send[racer](key, seatOf(i)).catch(() => {});
       const after = {
         tokens: await taken({ racer, key }),
@@ -90,7 +90,7 @@ export function createRacers(prisma: PrismaClient) {
     ]);
   }
 
-  /** Deletes what is left of races that were killed. The server's limiter prunes its own rows. */
+  /** Deletes the rows of races whose processes were killed. The server's limiter prunes its own rows. */
   async function tidy(): Promise<void> {
     const where = { resetAt: { lt: new Date() } };
     const rows = await prisma.naiveLimit.findMany({ where });

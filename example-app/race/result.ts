@@ -1,8 +1,8 @@
-/** What a race shows of one limiter: counted from the answers of all callers. */
+/** The result of one limiter in a race, counted from the answers of all callers. */
 import { ALLOWED } from "../shared/race-size.js";
 import type { Calls, Outcome } from "./make-calls.js";
 
-/** Over: granted, although so many were granted before that none was left. */
+/** Over: granted, although the grants before have used all tokens. */
 export type Shown = Outcome | "over";
 
 export interface Result {
@@ -10,20 +10,20 @@ export interface Result {
     pid: number;
     /** In the order in which the calls started. */
     outcomes: Shown[];
-    /** The same calls: when each had its answer, ms after the first call of the race. */
+    /** When each of these calls had its answer, ms after the first call of the race. */
     after: number[];
   }[];
   granted: number;
   /** From the first call to the last answer. */
   ms: number;
-  /** How many tokens its row says are taken. */
+  /** How many tokens are taken, by the limiter's row. */
   taken: number;
 }
 
 export interface Race {
   naive: Result;
   package: Result;
-  /** `undefined`: there is none, and two callers in one thread are the processes. */
+  /** `undefined`: there is no database, and two callers in one thread stand for the processes. */
   database?: string;
 }
 

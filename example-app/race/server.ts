@@ -1,4 +1,6 @@
-/** Races of two limiters, in two processes of their own. What they did is counted, and then deleted. */
+/**
+ * Races of two limiters, in two processes of their own. The rows of a race are counted, and then deleted.
+ */
 import { randomUUID } from "node:crypto";
 import { databaseOf } from "../shared/server/database.js";
 import type { App } from "../shared/server/trpc.js";
@@ -8,14 +10,14 @@ import { createRaceProcesses, type RaceProcess, type RaceProcesses } from "./pro
 import type { Racer } from "./racers.js";
 import { type Result, resultOf } from "./result.js";
 
-/** @param processes started elsewhere. @default those that start with the first race */
+/** @param processes started elsewhere. @default processes that start with the first race */
 export function raceRouter(
   { t, rl, limiter, prisma }: App,
   processes: Pick<RaceProcesses, "both"> = createRaceProcesses(() => databaseOf(prisma).url),
 ) {
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One race at a time, because two would disturb each other's times. Each has rows of its own. */
+  /** One race at a time, because two would disturb each other's times. Each race has rows of its own. */
   function inTurn<T>(
     of: string,
     race: (key: string, both: readonly RaceProcess[]) => Promise<T>,
@@ -35,7 +37,7 @@ export function raceRouter(
   }
 
   return t.router({
-    /** Starts the processes, if there are none, so that a race need not wait for them. */
+    /** Starts the processes, if they do not run, so that a race need not wait for them. */
     processes: t.procedure.query(async () => {
       const both = await processes.both();
       return { pids: both.map(({ pid }) => pid), database: databaseOf(prisma).kind };
@@ -52,7 +54,7 @@ export function raceRouter(
     order: t.procedure.use(rl.rateLimited("runRace")).mutation(({ ctx }) =>
       inTurn(ctx.visitor, async (key, [one]) => {
         const naive = await one!.run("order", { racer: "naive", key });
-        // Both write their seats in one table.
+        // Both limiters write their seats in one table, so delete the first one's seats.
         await one!.run("remove", { key });
         await one!.run("begin", { key });
         return { naive, package: await one!.run("order", { racer: "package", key }) };

@@ -1,4 +1,4 @@
-/** Starts a race, or counts down to when the visitor may start another one. */
+/** Starts a race, or counts down to when the visitor may start the next race. */
 import type { ReactNode } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { useNotYet, WaitButton } from "../shared/page/wait-button.js";

@@ -10,23 +10,23 @@ export interface Task {
   name: TaskName;
   input: unknown;
 }
-/** Of id 0: the process is ready. */
+/** A result with id 0 says that the process is ready. */
 export type Result = { id: number; value: unknown } | { id: number; error: string };
 
-/** ms. Nothing else happens in this process, so it can wait for another one that writes. */
+/** ms. This process does nothing else, so it can wait while another process writes. */
 const BUSY_TIMEOUT = 5_000;
 
-/** The server is gone. It may have had no time to end this process. */
+/** The server is gone, perhaps without having had time to end this process. */
 const end = () => process.exit();
 process.once("disconnect", end);
 
 function send(result: Result): void {
-  // Also while this process was starting.
+  // The server may also have ended while this process was starting.
   if (process.connected) process.send!(result, undefined, undefined, (error) => error && end());
   else end();
 }
 
-// Ctrl-C goes to all processes of a terminal. The server decides when this one ends.
+// Ctrl-C goes to all processes of a terminal. The server decides when this process ends.
 process.on("SIGINT", () => {});
 
 const prisma = await openDatabase(process.env["RACE_DATABASE"]!, BUSY_TIMEOUT);
@@ -42,7 +42,7 @@ process.on("message", ({ id, name, input }: Task) => {
 });
 send({ id: 0, value: undefined });
 
-/** Connects, and has both limiters make their statements once, so that no race has to. */
+/** Connects, and runs both limiters once, so that no race has to prepare their statements. */
 async function warmUp(): Promise<void> {
   const key = `warm up ${randomUUID()}`;
   await racers.tidy();

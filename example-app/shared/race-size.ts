@@ -1,4 +1,7 @@
-/** How large a race is. The overview shows one, too, and draws its calls before the server has answered. */
+/**
+ * How large a race is. The overview also shows a race, and draws its calls before the server has
+ * answered.
+ */
 
 /** How many tokens a racer may take. */
 export const ALLOWED = 10;

@@ -1,4 +1,4 @@
-/** Two visitors in one page. Each has a frame, a session, and so a key of its own. */
+/** Two visitors in one page. Each visitor has a frame, a session, and so a key of its own. */
 import code from "code:./minimal.tsx";
 import { useState } from "react";
 import { Part } from "../shared/page/pieces.js";
@@ -58,7 +58,8 @@ export default function SideBySide() {
               <h2 id={`seat-${seat}`}>
                 <span>{title}</span> <small>{about}</small>
               </h2>
-              {/* A new frame for each part: another address for the same one would be a page to go back to. */}
+              {/* A new frame for each part: another address for the same frame would be a page to go back
+                  to. */}
               {/* oxlint-disable-next-line react/iframe-missing-sandbox -- It is this page, with its rights. */}
               <iframe
                 key={shown.id}

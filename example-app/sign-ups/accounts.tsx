@@ -1,14 +1,14 @@
-/** How many accounts there are, and the latest of them. */
+/** How many accounts there are, and the latest ones. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { timeOf } from "../shared/page/pieces.js";
 import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
 
-/** How often the list is read although no sign-up is known, ms. */
+/** How often the list is read while the page knows of no sign-up, ms. */
 const INTERVAL = 2000;
 
 export function Accounts() {
-  // Limit: it is live, so a token that goes is a sign-up.
+  // Limit: the value is live, so a token that goes is a sign-up.
   const { value } = useRateLimit("signUp");
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -1,4 +1,4 @@
-/** What a press asks for, and what has become of its sign-ups, as numbers and in words. */
+/** What a press asks for, and the outcome of its sign-ups, as numbers and in words. */
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { timeOf } from "../shared/page/pieces.js";
 
@@ -52,7 +52,7 @@ function deniedOnes(made: number, denied: number): string {
 /** The longest label of the button that asks for one account too many. */
 export const WIDEST = "All 100 left, and one more";
 
-/** @param left accounts of the window. */
+/** @param left how many accounts the window has left. */
 export function oneTooMany(left: number | undefined): string {
   if (left === undefined) return WIDEST;
   if (left === 0) return "Try one more";

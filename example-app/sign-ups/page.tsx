@@ -43,11 +43,11 @@ function SignUpForm() {
         names.map((each) => client.signUps.create.mutate({ name: each })),
       );
       const now = Date.now();
-      // Server time minus this machine's. A prediction comes with the server's time.
+      // The server's time minus this machine's. A prediction contains the server's time.
       const offset = (check(now, 0)?.now ?? now) - now;
       return outcomeOf(answers, offset);
     },
-    // Clear only what was used: the visitor may have typed more meanwhile.
+    // Clear only the name that was used: the visitor may have typed more meanwhile.
     onSuccess: ({ made }, [used]) => {
       if (made.length > 0) setName((typed) => (typed === used ? "" : typed));
     },

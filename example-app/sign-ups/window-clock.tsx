@@ -4,7 +4,7 @@ import { Stable, timeOf } from "../shared/page/pieces.js";
 import { useRateLimit } from "../shared/page/trpc.js";
 
 export function WindowClock() {
-  // Limit: its config has the period and the start of the windows.
+  // Limit: the config has the period and the start of the windows.
   const window = windowOf(useRateLimit("signUp"));
   // Renders once a second, and at the start of the next window.
   const seconds = useCountdown(window?.end);
@@ -37,7 +37,7 @@ export function WindowClock() {
 /** The end of the present window, epoch ms on this machine's clock, and its length in ms. */
 function windowOf({ check }: UseRateLimitResult) {
   const now = Date.now();
-  // A prediction for no tokens, because it comes with the server's time.
+  // A prediction for no tokens, because a prediction contains the server's time.
   const known = check(now, 0);
   if (known?.config.kind !== "fixed window") return undefined;
   const { period, start = 0 } = known.config;

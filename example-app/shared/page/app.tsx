@@ -1,4 +1,4 @@
-/** The page: a list of parts, one of which is shown. The part is in the address, after `#`. */
+/** The page: a list of parts, of which one is shown. The address names the part after `#`. */
 import {
   createElement,
   lazy,
@@ -15,7 +15,7 @@ import { OfflineBanner } from "./offline-banner.js";
 import { PartLinks } from "./part-links.js";
 import { useRateLimit } from "./trpc.js";
 
-/** The first part is there at once. The others are loaded when they are opened. */
+/** The first part is there at once. Each other part is loaded when the visitor opens it. */
 const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
   { id: "overview", title: "Overview", content: <Overview /> },
   { id: "chat", title: "Chat", content: part(() => import("../../chat/page.js")) },
@@ -48,7 +48,7 @@ function part(load: () => Promise<PartModule>): ReactNode {
   return <Content />;
 }
 
-/** Asks again while the server is gone, so that the part comes by itself when it is back. */
+/** Tries again while the server is gone, so that the part comes by itself when the server is back. */
 async function untilLoaded(load: () => Promise<PartModule>): Promise<PartModule> {
   for (;;) {
     try {
@@ -59,7 +59,7 @@ async function untilLoaded(load: () => Promise<PartModule>): Promise<PartModule>
   }
 }
 
-/** What stands before a `?`. The part itself reads what follows. */
+/** The part's name stands before a `?`. The part itself reads what follows. */
 const partInAddress = () => location.hash.slice(1).split("?")[0]!;
 
 function useHash(): string {
@@ -83,7 +83,7 @@ export function App() {
     window.scrollTo(0, 0);
   }, [shown]);
 
-  /** The address after `#` names the part, so this link leaves it as it is. */
+  /** The address after `#` names the part, so this link does not change the address. */
   function skip(event: MouseEvent) {
     event.preventDefault();
     main.current?.focus();
@@ -98,14 +98,14 @@ export function App() {
         <p className="brand">trpc-rate-limit</p>
         <PartLinks parts={PARTS} shown={shown} />
         <Connection />
-        {/* The head of index.html defines it: see scheme-switch.ts. */}
+        {/* The head of index.html defines this element: see scheme-switch.ts. */}
         {createElement("scheme-switch")}
         <OfflineBanner />
       </header>
       <p className="hidden" role="status">
         {news}
       </p>
-      {/* A part is gone while another one is shown. What goes on meanwhile is kept in main.tsx. */}
+      {/* Only one part is mounted at a time. main.tsx keeps what goes on meanwhile. */}
       <main key={shown.id} ref={main} id="content" tabIndex={-1}>
         <Suspense fallback={<p className="late">Loading…</p>}>
           <Arrival title={shown.title} onArrival={onArrival} />
@@ -116,12 +116,12 @@ export function App() {
   );
 }
 
-/** Nothing where the banner says it. */
+/** Offline: nothing, since the banner says it. */
 const CONNECTIONS = { live: "live", polling: "asking", offline: "" } as const;
 
 /** Says whether the page hears of changes at once. */
 function Connection() {
-  // Limit: each hook knows the connection. All hooks share one.
+  // Limit: each hook knows the connection, which all hooks share.
   const { connection } = useRateLimit("sendMessage");
   return (
     <p className="connection" data-state={connection} role="status">

@@ -2,7 +2,7 @@
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from "react";
 
 export function useArrivals(main: RefObject<HTMLElement | null>) {
-  /** For screen readers. */
+  /** The title of the part, for screen readers. */
   const [news, setNews] = useState("");
   const last = useRef<string>(undefined);
 
@@ -10,9 +10,10 @@ export function useArrivals(main: RefObject<HTMLElement | null>) {
     const isFirst = last.current === undefined;
     const isSame = last.current === title;
     last.current = title;
-    // At first load, the focus stays where the browser has it.
+    // At first load, the focus stays where the browser has put it.
     if (isFirst || isSame) return;
-    // A field that the part begins with keeps the focus, and the title is said beside it.
+    // A part may begin with a field that has the focus. The field keeps it, and a screen reader reads the
+    // title.
     const hasFocus = main.current?.contains(document.activeElement) === true;
     setNews(hasFocus ? title : "");
     if (!hasFocus) main.current?.querySelector("h1")?.focus({ preventScroll: true });

@@ -17,7 +17,7 @@ export function CodeLines({
     // A line may be longer than the window. With the focus here, the arrow keys scroll it.
     <pre className="code" tabIndex={0} role="region" aria-label={label}>
       <code>
-        {/* Lines and pieces never change their places, so these are their keys. */}
+        {/* Lines and pieces never change their places, so their places are their keys. */}
         {[...lines.entries()].map(([number, line]) => (
           <span key={number} className="line" translate="no" data-acts={acts?.has(number)}>
             {[...line.entries()].map(([place, piece]) => (

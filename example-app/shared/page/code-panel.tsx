@@ -1,4 +1,4 @@
-/** The code that does what a part shows, without decoration. It is closed until it is asked for. */
+/** The code behind what a part shows, without decoration. It is closed until the visitor opens it. */
 import { CodeLines, CopyButton } from "./code-lines.js";
 import { type Code, sourceOf } from "./code.js";
 

@@ -1,6 +1,6 @@
 /** The text of a file of the example, as `import code from "code:./minimal.tsx"` gives it. */
 
-/** A text, or a text and what it is, such as a keyword. */
+/** A text, or a text and its kind, such as a keyword. */
 export type CodePiece = string | readonly [kind: string, text: string];
 
 export interface Code {
@@ -12,8 +12,8 @@ export interface Code {
 
 /**
  * The address at which a file or folder of the repository can be read: a page of the documentation's
- * site where package.json has it for its homepage, or else the file at the repository's host.
- * `undefined` where neither is known.
+ * site, if that is the homepage of package.json, or else the file at the repository's host. `undefined`
+ * if neither address is known.
  */
 export function sourceOf(path: string): string | undefined {
   const doc = /^docs\/(?:README|(.+))\.md(#.+)?$/.exec(path);

@@ -9,7 +9,7 @@ export default function Devtools() {
   return (
     <TanStackDevtools
       plugins={plugins}
-      // One who drags the button may put it over the content.
+      // A visitor who could drag the button might put it over the content.
       config={{ triggerMode: "fixed", customTrigger: <span className="devtools">Devtools</span> }}
     />
   );

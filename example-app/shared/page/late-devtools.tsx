@@ -1,6 +1,6 @@
 /**
- * The devtools, closed: only their button is seen. They come when the page is there and has nothing
- * else to do. Their button stands beside the content, so a window without that room has none.
+ * The devtools, closed: only their button is seen. They load when the page is there and has nothing else
+ * to do. Their button stands beside the content, so a window without room for it has no devtools.
  */
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from "react";
 
@@ -22,12 +22,12 @@ function subscribeRoom(onChange: () => void): () => void {
   return () => room.removeEventListener("change", onChange);
 }
 
-/** Whether the page has been loaded, and has had nothing to do once. */
+/** Whether the page has been loaded, and has been idle once. */
 function useIdle(): boolean {
   const [isIdle, setIsIdle] = useState(false);
   useEffect(() => {
     const wait = () => {
-      // Safari has no such callback.
+      // Safari has no `requestIdleCallback`.
       if ("requestIdleCallback" in window) requestIdleCallback(() => setIsIdle(true));
       else setTimeout(() => setIsIdle(true), 1000);
     };

@@ -25,7 +25,7 @@ createRoot(document.getElementById("root")!).render(
       <TRPCProvider trpcClient={client} queryClient={queryClient}>
         {/* Limit: a cookie says who the visitor is, so all tabs of a browser have the same caller. */}
         <RateLimitProvider client={client} caller={CALLER}>
-          {/* What these hold goes on while another part is shown. */}
+          {/* The outbox and the prompts go on while another part is shown. */}
           <KeptOutbox>
             <KeptPrompts>
               {IS_FRAME ? (

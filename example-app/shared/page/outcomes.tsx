@@ -7,7 +7,7 @@ const MEANINGS = [
   ["denied", "denied"],
 ] as const;
 
-/** Each picture of dots has its own words for screen readers. */
+/** Hidden from screen readers, since each picture of dots has its own words for them. */
 export function OutcomeLegend() {
   return (
     <ul className="outcomes" aria-hidden="true">

@@ -6,13 +6,13 @@ export interface PartLink {
   title: string;
 }
 
-/** As in styles.css. */
+/** The same width as in styles.css. */
 const NARROW = "(max-width: 840px)";
 
 export function PartLinks({ parts, shown }: { parts: readonly PartLink[]; shown: PartLink }) {
   const list = useRef<HTMLUListElement>(null);
 
-  // The open menu is for narrow windows. A phone that is turned may have a wide one.
+  // The open menu is for narrow windows. A phone that is turned may have a wide window.
   useEffect(() => {
     const narrow = matchMedia(NARROW);
     const close = () => list.current?.hidePopover();
@@ -26,12 +26,12 @@ export function PartLinks({ parts, shown }: { parts: readonly PartLink[]; shown:
         <span className="hidden">Parts of the demo. Shown: </span>
         {shown.title}
       </button>
-      {/* The browser closes it on Escape, and on a press elsewhere. */}
+      {/* The browser closes the menu on Escape, and on a press elsewhere. */}
       <ul ref={list} id="parts" popover="auto">
         {parts.map(({ id, title }) => (
           <li key={id}>
             <a
-              // Checkers take a link to "#id" for a skip link when it is scrolled out of sight.
+              // Checkers take a link to "#id" that is scrolled out of sight for a skip link.
               href={`./#${id}`}
               aria-current={id === shown.id ? "page" : undefined}
               onClick={() => list.current?.hidePopover()}

@@ -1,8 +1,8 @@
-/** A button that goes away, by a press or by itself. Its focus goes to an element that stays. */
+/** A button that goes away, by a press or by itself. Its focus then goes to an element that stays. */
 import { type ButtonHTMLAttributes, type RefObject, useLayoutEffect, useRef } from "react";
 
 interface PassingButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** Gets the focus, if the button has it when it goes. */
+  /** Gets the focus, if the button has the focus when it goes away. */
   heir: RefObject<HTMLElement | null>;
 }
 
@@ -10,7 +10,7 @@ export function PassingButton({ heir, ...rest }: PassingButtonProps) {
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     const element = button.current;
-    // Runs while the button is still there. Without it, the focus would be nowhere.
+    // Runs while the button is still there. Without this, no element would have the focus.
     return () => {
       // oxlint-disable-next-line react-hooks/exhaustive-deps -- The heir may come later than the button.
       if (document.activeElement === element) heir.current?.focus();

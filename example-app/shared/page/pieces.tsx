@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { CodePanel } from "./code-panel.js";
 import type { Code } from "./code.js";
 
-/** The frame of a part: its title, what it shows in one sentence, and below it the code that does it. */
+/** The frame of a part: its title, what it shows in one sentence, its content, and the code behind it. */
 export function Part({
   title,
   lead,
@@ -18,7 +18,7 @@ export function Part({
   return (
     <section className="part" aria-labelledby="part-title">
       <div className="intro">
-        {/* It gets the focus when the visitor comes from another part. */}
+        {/* The title gets the focus when the visitor comes from another part. */}
         <h1 id="part-title" tabIndex={-1}>
           {title}
         </h1>
@@ -31,8 +31,8 @@ export function Part({
 }
 
 /**
- * Shows one of several texts in the room that the longest of them needs, so that nothing moves when
- * a countdown begins. The texts lie on top of each other; the others are there for their size.
+ * Shows one of several texts in the room that the longest text needs, so that nothing moves when a
+ * countdown begins. The texts lie on top of each other; the hidden texts only keep the room.
  */
 export function Stable({ shown, texts }: { shown: ReactNode; texts: readonly string[] }) {
   return (

@@ -6,7 +6,7 @@ import type { AppRouter } from "../server/router.js";
 type Listener = (path: string) => void;
 const listeners = new Set<Listener>();
 
-/** @returns a function that ends it. */
+/** @returns a function that removes the listener. */
 export function onSentCall(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** Links to the documentation and the sources. Without an address, the files are named. */
+/** Links to the documentation and the sources. Without an address, shows the paths of the files. */
 import { sourceOf } from "./code.js";
 
 export function SourceLinks({

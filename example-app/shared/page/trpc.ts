@@ -9,8 +9,8 @@ import { serverLink } from "./server-link.js";
 
 export const client = createTRPCClient<AppRouter>({
   links: [
-    // Limit: before the links that send, so that the hooks know of a denial at once.
-    // The model reserves, and predictions are about calls that do not.
+    // Limit: before the links that send, so that the hooks know of a denial at once. `model.ask`
+    // reserves, and predictions are about calls that do not reserve.
     rateLimitLink({ limits: { "model.ask": null } }),
     tellSentCalls,
     serverLink,

@@ -1,10 +1,10 @@
-/** What to do until npm has the package. It goes away with the first release. */
+/** What to do until npm has the package. Shows nothing from the first release on. */
 import "./unreleased.css";
 
-/** Of package.json, where no version has been released yet. */
+/** The version in package.json before the first release. */
 const NONE = "0.0.0";
 
-/** @param version @default that of package.json when the page was built */
+/** @param version @default the version in package.json when the page was built */
 export function Unreleased({ version = String(import.meta.env["VITE_VERSION"]) }) {
   if (version !== NONE) return null;
   return (

@@ -1,4 +1,4 @@
-/** A button that fills until it opens, and the line that says when to those who press too early. */
+/** A button that fills until it opens, and a line that says when, for a press that comes too early. */
 import {
   type ButtonHTMLAttributes,
   type ReactNode,
@@ -12,21 +12,21 @@ import { RateLimitCountdown } from "./trpc.js";
 import "./wait-button.css";
 
 interface WaitButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> {
-  /** The instant at which the button is full, epoch ms. `undefined`: it does not fill. */
+  /** The instant at which the button is full, epoch ms. `undefined`: the button does not fill. */
   retryAt: number | undefined;
-  /** Whether it shows the wait, and must not act before its end. @default until `retryAt` */
+  /** Whether the button shows the wait, and must not act before its end. @default until `retryAt` */
   isWaiting?: boolean | undefined;
   /** `false` for another reason than the wait, such as an empty field. @default true */
   isReady?: boolean | undefined;
-  /** The longest of its labels, so that it is as wide as this one at all times. */
+  /** The longest labels of the button, which is as wide as the widest of them at all times. */
   texts?: readonly string[] | undefined;
-  /** The label while it is open. */
+  /** The label while the button is open. */
   children: ReactNode;
 }
 
 /**
- * The button is never really disabled, so that it keeps the focus, and Enter still reaches the form.
- * The form's `onSubmit` asks whether it may act, and says when if it may not; see {@link useNotYet}.
+ * The button is never really disabled, so that it keeps the focus, and Enter still reaches the form. The
+ * form's `onSubmit` checks whether it may act. If it may not, it says when; see {@link useNotYet}.
  */
 export function WaitButton({
   retryAt,
@@ -93,7 +93,7 @@ export function useNotYet(retryAt: number | undefined) {
   const [said, setSaid] = useState<number>();
   const seconds = useCountdown(retryAt);
   const isOver = seconds === 0;
-  // What was said about this wait is not about the next one.
+  // The line was about the wait that is over, so clear it before the next wait.
   if (isOver && said !== undefined) setSaid(undefined);
 
   const line =

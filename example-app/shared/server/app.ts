@@ -10,14 +10,14 @@ import { loadSecret, type Seat, visitorOf } from "./session.js";
 
 const PAGE = fileURLToPath(new URL("../../dist", import.meta.url));
 const SEATS = ["", "-2"] as const;
-/** Larger than any message, in bytes. */
+/** The longest body of a request, bytes. No message is as large. */
 const MAX_BODY = 16 * 1024;
 
 /**
  * @param folder the built page.
  * @param process which of the server's processes this is, from 1.
- * @param race starts when the server listens, and again when the page is asked for. @default its processes
- *   start with the first race
+ * @param race starts when the server listens, and again when the page is asked for. @default the
+ *   processes of a race start with the first race
  */
 export async function createApp(
   prisma: PrismaClient,
@@ -43,7 +43,7 @@ export async function createApp(
       return;
     }
     if (/^\/(?:index\.html)?(?:\?|$)/.test(req.url ?? "")) race?.start();
-    // The page hands out the cookie, so that all its calls come from one visitor.
+    // The page sets the cookie, so that all its calls come from one visitor.
     visitorOf(req, res, secret, req.url?.startsWith("/?seat=2") ? "-2" : "");
     page(req, res, () => {
       res.statusCode = 404;

@@ -12,7 +12,7 @@ import { migrate } from "./migrate.js";
 const PRISMA = join(dirname(fileURLToPath(import.meta.url)), "../prisma");
 const folder = (path: string) => join(PRISMA, path);
 
-/** What a client was opened with, for another process to open the same. */
+/** What a client was opened with, so that another process can open the same database. */
 const opened = new WeakMap<PrismaClient, { url: string; kind: string }>();
 
 /** @throws Error for a client that `openDatabase` has not made. */
@@ -24,9 +24,9 @@ export function databaseOf(prisma: PrismaClient): { url: string; kind: string } 
 
 /**
  * @param url such as `file:./demo.db`, `postgresql://…` or `mysql://…`.
- * @param busyTimeout of SQLite, ms. While another process writes, libsql blocks this whole process for
- * up to this long. So it is short: the limiter tries again by itself, and other requests go on
- * between its tries.
+ * @param busyTimeout of SQLite, ms. While another process writes, libsql blocks this whole process for up
+ *   to this time. So the default is short: the limiter tries again by itself, and other requests go on
+ *   between its tries.
  */
 export async function openDatabase(url: string, busyTimeout = 100): Promise<PrismaClient> {
   if (/^postgres(ql)?:/.test(url)) {

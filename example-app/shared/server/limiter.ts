@@ -14,7 +14,7 @@ import { signUpLimits } from "../../sign-ups/limits.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 
 export const LIMITS = {
-  // The control room opens on the first of these.
+  // The control room opens on the first limit here.
   ...controlRoomLimits,
   ...overviewLimits,
   ...chatLimits,
@@ -35,9 +35,9 @@ export function createLimiter(
     plans: PLANS,
     // Limit: the plan of a visitor, for calls, for open pages and for the control room.
     plan: ({ key }) => planOf(prisma, key),
-    // The demo is all about changes that are seen at once, also by its other process.
+    // The demo is about changes that are seen at once, also by its other process.
     planFor: 0,
-    // The control room bans, exempts and raises, and the playground has a config of each visitor's own.
+    // The control room bans, exempts and raises. In the playground, each visitor has a config of its own.
     overrides: true,
     overridesFor: 0,
     autoPrune: true,

@@ -44,7 +44,8 @@ if (cluster.isPrimary && options.processes > 1) {
   }
 } else {
   const prisma = await openDatabase(options.databaseUrl);
-  // In a terminal, the person who has started it opens the page next, and the race is what it shows first.
+  // In a terminal, the person who has started the demo opens the page next, and the page shows a race
+  // first.
   const isOpenedNext = process.stdout.isTTY && options.processes === 1;
   const race = isOpenedNext ? createRaceProcesses(() => options.databaseUrl) : undefined;
   const server = await createApp(prisma, undefined, cluster.worker?.id, race);

@@ -1,7 +1,7 @@
 /**
- * Applies migrations through the driver, recorded where and as `prisma migrate deploy` records
- * them, so either can carry on from the other. It needs no schema engine, which Prisma would have
- * to download first.
+ * Applies migrations through the driver. They are recorded where and as `prisma migrate deploy` records
+ * them, so each of the two can continue after the other. No schema engine is needed, which Prisma would
+ * have to download first.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -54,7 +54,7 @@ const PLACEHOLDERS: Record<Dialect, string> = {
 };
 
 /**
- * Applies to a database what it does not have yet.
+ * Applies the migrations that a database does not have yet.
  *
  * @param folder Prisma's `migrations` folder: one folder per migration, applied in their order.
  * @returns the names of the migrations that were applied.
@@ -85,7 +85,7 @@ export async function migrate(
   return wanted.map(({ name }) => name);
 }
 
-/** The migrations of a folder in their order, whatever the database. */
+/** The migrations of a folder in their order, for any database. */
 export async function readMigrations(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

@@ -1,4 +1,4 @@
-/** The options of `npm run demo -- …`. Environment variables stand for those that are left out. */
+/** The options of `npm run demo -- …`. Environment variables stand for options that are left out. */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 
@@ -44,9 +44,9 @@ function wholeNumber(option: string, text: string, least: number, most: number):
   throw new Error(`${option} must be a whole number from ${least} to ${most}, got ${text}`);
 }
 
-/** What to tell the person whose port another program has. */
+/** What to tell the person who chose a port that another program has. */
 export function portIsTaken(port: number): string {
-  // Without the two dashes in the middle, npm takes the option for one of its own.
+  // Without the two dashes in the middle, npm takes the option for an option of its own.
   const command = `npm run demo -- --port ${port < 65_535 ? port + 1 : 0}`;
   return `Port ${port} is taken; choose another with: ${command}`;
 }

@@ -12,13 +12,13 @@ import { signUpsRouter } from "../../sign-ups/server.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createTRPC } from "./trpc.js";
 
-/** @param race the processes of races, where they start before the first one. */
+/** @param race the processes of races, where they start before the first race. */
 export function createAppRouter(prisma: PrismaClient, race?: RaceProcesses) {
   const app = createTRPC(prisma);
   return app.t.router({
     // Limit: what the page's hooks read.
     rateLimit: app.rl.router,
-    // Limit: what the control room asks and does. It asks who may.
+    // Limit: what the control room reads and does. Its `authorize` decides who may.
     rateLimitAdmin: app.rl.admin,
     overview: overviewRouter(app),
     chat: chatRouter(app),

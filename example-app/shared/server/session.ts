@@ -1,7 +1,7 @@
 /**
- * Who a visitor is, without signing in: a random id in a cookie that only this server can make and
- * no script can read. A visitor who drops the cookie is a new visitor; an application that minds
- * asks for a captcha or a login before it hands one out.
+ * Who a visitor is, without signing in: a random id in a cookie that only this server can make and no
+ * script can read. A visitor who drops the cookie is a new visitor. An application that must prevent this
+ * asks for a captcha or a login before it sets a cookie.
  */
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -9,11 +9,11 @@ import { parse, serialize } from "cookie";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { whenFree } from "./when-free.js";
 
-/** A second visitor of the same browser has a path and a cookie of its own. Both end with this. */
+/** A second visitor of the same browser has a path and a cookie of its own. Both end with `-2`. */
 export type Seat = "" | "-2";
 const ONE_YEAR = 365 * 24 * 60 * 60;
 
-/** The key that signs cookies, made at first start and kept with the data. */
+/** The key that signs cookies, made at the first start and kept with the data. */
 export async function loadSecret(prisma: PrismaClient): Promise<string> {
   const { value } = await whenFree(prisma, () =>
     prisma.setting.upsert({
@@ -25,7 +25,7 @@ export async function loadSecret(prisma: PrismaClient): Promise<string> {
   return value;
 }
 
-/** The visitor's id; a request without a valid cookie gets a new one with its response. */
+/** The visitor's id. A request without a valid cookie gets a new cookie with its response. */
 export function visitorOf(
   req: IncomingMessage,
   res: ServerResponse,

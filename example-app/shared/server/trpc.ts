@@ -21,7 +21,7 @@ export function createTRPC(prisma: PrismaClient) {
   const limiter = createLimiter(prisma, statistics);
   const operators = keepOperators(prisma);
   const t = initTRPC.context<Context>().create({
-    // Limit: a denial says its limit and the wait, and the hooks read them.
+    // Limit: a denial names its limit and the wait, which the hooks read.
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
     sse: {
       ping: { enabled: true, intervalMs: 5_000 },
@@ -34,13 +34,13 @@ export function createTRPC(prisma: PrismaClient) {
   const rl = createRateLimitTRPC({
     t,
     limiter,
-    // Limit: the bucket of a caller, for the procedures and for the hooks alike.
+    // Limit: the bucket of a caller, both for the procedures and for the hooks.
     key({ ctx, name, requested }) {
       if (name === "signUp") return SHARED_BUCKET;
       if (name === "logIn") return requestedLogInKey(requested, ctx.visitor);
       return ctx.visitor;
     },
-    // Limit: who may look into the control room, and act there, and on which limits.
+    // Limit: who may look into the control room and act there, and on which limits.
     admin: {
       authorize: async ({ ctx, name }) =>
         (name === undefined || SHOWN.has(name)) && (await operators.has(ctx.visitor)),
@@ -50,7 +50,7 @@ export function createTRPC(prisma: PrismaClient) {
   return { prisma, limiter, t, rl, statistics, operators };
 }
 
-/** The keys of all buckets that are one visitor's alone. */
+/** The keys of all buckets that belong to one visitor alone. */
 export function keysOf(visitor: string): readonly string[] {
   return [visitor, logInKey(ACCOUNT, visitor)];
 }

@@ -1,16 +1,16 @@
-/** Writes of the application's own. The limiter tries its statements again by itself. */
+/** Writes that the application itself makes. The limiter tries its own statements again by itself. */
 import { setTimeout } from "node:timers/promises";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { databaseOf } from "./database.js";
 
-/** Each waits for the file for up to the client's time-out, so all of them take some three seconds. */
+/** Each try waits for the file for up to the client's time-out, so all tries take some three seconds. */
 const MAX_TRIES = 25;
 /** The longest pause between two tries, ms. */
 const PAUSE = 50;
 
 /**
  * Tries a write again while another process writes to the same file of SQLite. Other databases wait by
- * themselves. Not for a part of a transaction, which has to begin anew as a whole.
+ * themselves. Not for a part of a transaction, which must begin again as a whole.
  */
 export async function whenFree<T>(prisma: PrismaClient, write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -18,14 +18,15 @@ export async function whenFree<T>(prisma: PrismaClient, write: () => Promise<T>)
       return await write();
     } catch (error) {
       if (tries === MAX_TRIES || !isBusy(error, prisma)) throw error;
-      // Without it, later writes would be answered as successful, and not committed: see docs/sqlite.md.
+      // Without this transaction, later writes would be answered as successful, and not committed: see
+      // docs/sqlite.md.
       await prisma.$transaction(async () => {}).catch(() => {});
       await setTimeout(Math.random() * PAUSE);
     }
   }
 }
 
-/** Of other databases, the same code means a silent connection, which may have carried the write. */
+/** With other databases, the same code means a silent connection, which may have carried the write. */
 function isBusy(error: unknown, prisma: PrismaClient): boolean {
   return (error as { code?: unknown }).code === "P1008" && databaseOf(prisma).kind === "SQLite";
 }
