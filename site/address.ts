@@ -1,4 +1,4 @@
-/** Where the site will be, and where the repository is that it links to. */
+/** Where the site will be, and the address of the repository that it links to. */
 import { readFileSync } from "node:fs";
 
 interface PackageJson {
@@ -16,8 +16,8 @@ export interface Address {
 }
 
 /**
- * The repository is the one of `package.json`. Without one it is that of the workflow that runs. On
- * GitHub Pages, the repository's name is the site's path.
+ * The repository is the one of `package.json`, or else the repository of the running workflow. On GitHub
+ * Pages, the repository's name is the site's path.
  *
  * @param env `SITE_BASE` is another path, for another host, and `SITE_ORIGIN` is that host.
  * @throws Error if `SITE_BASE` is no path, or `SITE_ORIGIN` no host.
@@ -35,7 +35,7 @@ export function addressOf(
   if (!/^\/(?:.*\/)?$/.test(base)) {
     throw new Error(`SITE_BASE must begin and end with a slash, got "${base}"`);
   }
-  // GitHub Pages is where the path is that of the repository.
+  // The site is on GitHub Pages if its path is that of the repository.
   const pages = slug === undefined || env["SITE_BASE"] !== undefined ? undefined : owner;
   const host = pages === undefined ? undefined : `https://${pages.toLowerCase()}.github.io`;
   const origin = env["SITE_ORIGIN"] ?? host;

@@ -1,6 +1,6 @@
 /**
  * What is in the bar above every page. The pages of Vite write it as HTML (`app/frame.ts`), those of
- * VitePress as a component (`docs/.vitepress/theme/site-bar.ts`). `bar.css` has the styles of both.
+ * VitePress as a component (`docs/.vitepress/theme/site-bar.ts`). `bar.css` has the styles for both.
  */
 import { SCHEME_ICON } from "../example-app/scheme-switch.js";
 
@@ -8,13 +8,13 @@ export const BRAND = "trpc-rate-limit";
 
 export interface BarLink {
   text: string;
-  /** From the site's base, with a slash before it; whole for another site. */
+  /** The path from the site's base, with a slash before it. For another site, the whole address. */
   link: string;
-  /** The routes, from the site's base, that the link stands for. */
+  /** The link is marked on pages with these routes, which start at the site's base. */
   match?: RegExp;
 }
 
-/** @param repository its address, where it is known. */
+/** @param repository its address, if it is known. */
 export function barLinksOf(repository: string | undefined): BarLink[] {
   return [
     { text: "Docs", link: "/docs/", match: /^docs\/(?!performance$|reference\/)/ },
@@ -25,7 +25,7 @@ export function barLinksOf(repository: string | undefined): BarLink[] {
   ];
 }
 
-/** @returns the value of `aria-current`; `undefined` on other pages. */
+/** @returns the value of `aria-current`, or `undefined` on pages of other links. */
 export function currentOf({ link, match }: BarLink, route: string): "page" | "true" | undefined {
   if (match?.test(route) !== true) return undefined;
   return link === `/${route}` ? "page" : "true";
@@ -34,7 +34,7 @@ export function currentOf({ link, match }: BarLink, route: string): "page" | "tr
 /** The id of the list of links, which is a menu on a narrow page. */
 export const MENU = "site-links";
 
-/** Opens the search of the documentation from a page that has none. */
+/** Opens the search of the documentation from a page that has no search itself. */
 export const SEARCH_QUERY = "?search";
 
 const svg = (size: number, content: string) =>

@@ -14,14 +14,14 @@ import { rewrite, standingAlone } from "./markdown.js";
 import { readPages, ROOT } from "./pages.js";
 
 const SITE = fileURLToPath(new URL(".", import.meta.url));
-/** VitePress, with packages of its own. */
+/** The folder of VitePress, which has packages of its own. */
 const DOCS = join(SITE, "docs");
 const PAGES = join(DOCS, ".tmp/pages");
 const DIST = join(SITE, "dist");
 
 const { base, repository, origin = "" } = readAddress();
 
-/** Writes the pages for VitePress. @returns them as Markdown that stands alone, by their files. */
+/** Writes the pages for VitePress. @returns each page as Markdown that stands alone, by its file. */
 async function writePages(): Promise<Map<string, string>> {
   const copies = new Map<string, string>();
   const rewriting = { repository, assets: new Set<string>(), lost: [] };
@@ -53,7 +53,7 @@ const vitepress = join(DOCS, "node_modules/vitepress/bin/vitepress.js");
 const { status } = spawnSync(process.execPath, [vitepress, "build", DOCS], { stdio: "inherit" });
 if (status !== 0) process.exit(1);
 await build({ configFile: join(SITE, "app/vite.config.ts"), logLevel: "warn" });
-// Beside the pages, and not among VitePress' own files, which would make pages of them.
+// Write the files beside the pages, not among the sources of VitePress, which would make pages of them.
 for (const [file, text] of copies) await writeFile(join(DIST, file), text);
 
 const problems = await problemsOf(DIST, base);

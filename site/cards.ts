@@ -1,6 +1,6 @@
 /**
- * The indexes of the documentation as cards. In the repository they are plain lists and tables, with a
- * line for each page; on the site, that would be one long column.
+ * The indexes of the documentation as cards. In the repository, the indexes are plain lists and tables
+ * with a line for each page. On the site, such a list would be one long column.
  */
 const INDEXES: ReadonlySet<string> = new Set(["docs/README.md", "docs/guides/README.md"]);
 
@@ -9,7 +9,7 @@ const LINK = String.raw`\[(?:[^[\]]|\[[^\]]*\])+\]\([^)\s]+\)`;
 const PAGE = [
   new RegExp(`^- (${LINK}): (.+)$`),
   new RegExp(String.raw`^\| (${LINK}) +\| (.*?) +\|$`),
-  // A file of the repository, while its address is not known.
+  // A file of the repository, as long as the repository's address is not known.
   /^- ([A-Z]\w*): ([^[]+)$/,
 ];
 /** Words, and the page that explains them. */
@@ -18,7 +18,7 @@ const LINK_ALONE = new RegExp(`^- ${LINK}$`);
 
 interface Kind {
   name: string;
-  /** The item of a list, from the line; `undefined` for a line of another kind. */
+  /** The list item for the line; `undefined` for a line of another kind. */
   itemOf: (line: string) => string | undefined;
 }
 
@@ -49,27 +49,30 @@ const KINDS: readonly Kind[] = [
  */
 export function withCards(text: string, source: string): string {
   if (!INDEXES.has(source)) return text;
-  // Blocks of lines are apart by an empty one.
+  // An empty line separates blocks of lines.
   return text
     .split("\n\n")
     .map((block) => cardsOf(block.trimEnd().split("\n")) ?? block)
     .join("\n\n");
 }
 
-/** `undefined` for what is neither such a list nor such a table. */
+/** The block as cards; `undefined` for a block that is neither such a list nor such a table. */
 function cardsOf(lines: readonly string[]): string | undefined {
   const isTable = lines[0]!.startsWith("|");
   const rows = isTable ? lines.slice(2) : lines;
   for (const { name, itemOf } of KINDS) {
     const items = rows.map(itemOf);
     if (items.length === 0 || !items.every((item) => item !== undefined)) continue;
-    // Markdown goes on after an empty line.
+    // Inside of the element, Markdown is read only after an empty line.
     return `<div class="${name}">\n\n${items.join("\n")}\n\n</div>`;
   }
   return undefined;
 }
 
-/** What stood behind a colon begins a line now. A name, such as tRPC, keeps its letters. */
+/**
+ * The text behind a colon begins a line now, so its first letter is a capital. A name such as tRPC stays
+ * as it is.
+ */
 function capital(text: string): string {
   return text.replace(/^[a-z]+(?![A-Za-z])/, (word) => word[0]!.toUpperCase() + word.slice(1));
 }

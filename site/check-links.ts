@@ -1,11 +1,12 @@
-/** Looks for links between the built pages that lead nowhere: to no file, or to no place in it. */
+/** Finds links between the built pages that lead nowhere: to no file, or to no place in a file. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
  * @param folder the built site.
- * @param base the path that it is served at.
- * @returns a line for each link, and for an address that is neither of the site nor of another one.
+ * @param base the path that the site is served at.
+ * @returns a line for each such link, and for each address that belongs neither to the site nor to
+ *   another one.
  */
 export async function problemsOf(folder: string, base: string): Promise<string[]> {
   const files = new Set(await readdir(folder, { recursive: true }));

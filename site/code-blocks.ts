@@ -1,24 +1,24 @@
 /**
- * The blocks of code of a page as the site shows them. The path in the first line of a block becomes its
- * title, commands of npm become tabs, and so do blocks below a comment that names them.
+ * The blocks of code of a page as the site shows them. The path in the first line of a block becomes the
+ * block's title. Commands of npm become tabs. Blocks below a comment with names become tabs, too.
  */
 import { type Fence, fenceOf, partsOf } from "./fences.js";
 import { inAllManagers, MANAGERS } from "./package-managers.js";
 
-/** The comment in the first line of a block, in any of the languages. */
+/** The comment in the first line of a block, in any language. */
 const COMMENT = /^(?:\/\/|#|--|<!--|\/\*)\s*(\S+?)\s*(?:-->|\*\/)?\s*$/;
-/** The path of a file. A name without a folder begins in lower case: `Node.js` is no file. */
+/** The path of a file. A name without a folder must begin in lower case: `Node.js` is not a file. */
 const PATH =
   /^(?:[\w.@()[\]$+-]+\/)+[\w.@()[\]$+-]+\.[a-z]\w*$|^\.?[a-z][\w.$-]*\.(?:[cm]?[jt]sx?|jsonc?|html|css|sql|prisma|sh|ya?ml|toml|md|vue|svelte|conf)$|^\.env(?:\.\w+)*$/;
 /** Lines to highlight, as `{2,4-6}` after the language. */
 const LINES = /\{([\d,-]+)\}/;
-/** `<!-- tabs: Prisma, Drizzle, pg -->` above as many blocks. */
+/** `<!-- tabs: Prisma, Drizzle, pg -->` stands above as many blocks as it has names. */
 const TABS = /<!-- tabs: ([^\n]+?) -->\s*$/;
 const SHELL = /^(?:sh|bash|shell)$/;
 
 /**
  * @param source the page's file, for errors.
- * @returns Markdown of VitePress: `title=` in what follows the language is read by its configuration.
+ * @returns Markdown of VitePress: its configuration reads the `title=` behind the language.
  * @throws Error about tabs that have no blocks.
  */
 export function withShownCode(text: string, source: string): string {
@@ -62,7 +62,7 @@ function groupOf(indent: string, tabs: readonly string[]): string {
   return [`${indent}::: code-group`, "", tabs.join("\n\n"), "", `${indent}:::`].join("\n");
 }
 
-/** A block with its path as its title, which the code loses. */
+/** A block with its path as its title. The code loses the line with the path. */
 function titled(fence: Fence, label?: string): string {
   const { indent, info, lines, raw } = fence;
   const path = pathOf(fence);
@@ -71,20 +71,20 @@ function titled(fence: Fence, label?: string): string {
   const gone = path === undefined ? 0 : lines[1]?.trim() === "" ? 2 : 1;
   const meta = [
     label === undefined ? "" : ` [${label}]`,
-    // Without spaces and brackets, so that nothing else reads them.
+    // Encoded, so without spaces and brackets, which other readers of this line would take for their own.
     path === undefined ? "" : ` title=${encodeURIComponent(path)}`,
   ].join("");
   return fenceOf(indent, language + linesOf(info, gone) + meta, lines.slice(gone));
 }
 
-/** The file that a block is part of; `undefined` if its first line names none, or is all there is. */
+/** The file that a block is part of; `undefined` if its first line names no file, or is its only line. */
 export function pathOf({ lines }: Pick<Fence, "lines">): string | undefined {
   const path = COMMENT.exec(lines[0] ?? "")?.[1];
   const hasCode = lines.slice(1).some((line) => line.trim() !== "");
   return path !== undefined && hasCode && PATH.test(path) ? path : undefined;
 }
 
-/** Pages count the lines as they stand in the block, its path included. */
+/** Pages count the lines as they stand in the block, including the line with the path. */
 function linesOf(info: string, gone: number): string {
   const named = LINES.exec(info)?.[1];
   if (named === undefined) return "";
@@ -99,7 +99,7 @@ function linesOf(info: string, gone: number): string {
   return kept.length > 0 ? `{${kept.join(",")}}` : "";
 }
 
-/** Whether a text is drawn with letters. Its lines mean nothing when they are broken. */
+/** Whether a text is a drawing made of letters. Broken lines would destroy the drawing. */
 export function isDrawing(text: string): boolean {
   return /[\u2500-\u257F]|\+-{2,}|--+>/.test(text);
 }

@@ -1,13 +1,13 @@
-/** What a page says of itself in one or two sentences, for search engines and for who links to it. */
+/** What a page says of itself in one or two sentences, for search engines and for sites that link to it. */
 import { partsOf } from "./fences.js";
 
-/** Of a page that has no sentence. */
+/** The description of a page without a sentence. */
 export const SITE_DESCRIPTION =
   "Rate limits for tRPC, Prisma and React: exact, transactional, typed and live.";
 
-/** Characters. Search engines show about as many. */
+/** Search engines show about as many characters. */
 const LONGEST = 200;
-/** A first sentence that is shorter gets the second one, too. */
+/** A first sentence shorter than this gets the second sentence, too. */
 const SHORT = 60;
 
 /** @returns the first sentence of the page that is no heading, list, table, image or code. */
@@ -29,7 +29,7 @@ function plain(markdown: string): string {
       .replace(/^> ?/gm, "")
       .replace(/^\*\*In short:?\*\*:?\s*(.)/i, (_, first: string) => first.toUpperCase())
       .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
-      // No code: there, what looks like an element is a type.
+      // Keep code as it is: there, what looks like an element is a type.
       .replace(/`([^`]+)`|<[^>]+>/g, (_, code: string = "") => code)
       .replace(/\[((?:[^[\]]|\[[^\]]*\])*)\]\([^)]*\)/g, "$1")
       .replace(/\*\*/g, "")
@@ -39,7 +39,8 @@ function plain(markdown: string): string {
 }
 
 function shortened(text: string): string {
-  // A sentence ends before a space and what begins another one: "e.g. this" and "tRPC 11.2" are none.
+  // A sentence ends before a space and the beginning of another sentence, so not in "e.g. this" or "tRPC
+  // 11.2".
   const [first = "", second] = text.split(/(?<=[^.]\w[.!?])\s+(?=[A-Z`"'(])/);
   const told = first.length < SHORT && second !== undefined ? `${first} ${second}` : first;
   const whole = told.replace(/\s*:$/, ".");
@@ -47,7 +48,7 @@ function shortened(text: string): string {
   return `${whole.slice(0, LONGEST - 1).replace(/[\s,;:.]+\S*$/, "")}…`;
 }
 
-/** The page with its description where VitePress looks for it. */
+/** The page with its description in the place where VitePress looks for it. */
 export function withDescription(text: string): string {
   if (text.startsWith("---\n")) return text;
   return `---\ndescription: ${JSON.stringify(descriptionOf(text))}\n---\n\n${text}`;

@@ -1,20 +1,20 @@
-/** The blocks of code in a page, and what is between them. */
+/** Splits a page into its blocks of code, and the text between them. */
 
 export interface Fence {
-  /** What stands before its marks, such as the indentation within a list. */
+  /** What stands before the marks of the block, such as the indentation within a list. */
   indent: string;
   /** What follows the marks: the language, and words about the block. */
   info: string;
-  /** Its code, without the indentation. */
+  /** The code of the block, without the indentation. */
   lines: readonly string[];
-  /** As it stands in the page, without the line break at its end. */
+  /** The block as it stands in the page, without the line break at its end. */
   raw: string;
 }
 
 /** Prose, or a block. All parts, joined by line breaks, are the page. */
 export type Part = string | Fence;
 
-/** A line that opens a block. A mark of backticks has no further ones in its line. */
+/** A line that opens a block. After a mark of backticks, the line has no further backticks. */
 const OPEN = /^( *)(`{3,}(?!.*`)|~{3,})(.*)$/;
 
 /** A block that is not closed goes on to the end of the page, as on GitHub. */
@@ -46,7 +46,7 @@ function withoutIndent(line: string, indent: string): string {
   return line.startsWith(indent) ? line.slice(indent.length) : line.trimStart();
 }
 
-/** A block of Markdown around code. Its marks are longer than those that the code has. */
+/** A block of Markdown around code. Its marks are longer than any marks within the code. */
 export function fenceOf(indent: string, info: string, lines: readonly string[]): string {
   const longest = Math.max(2, ...lines.map((line) => /^ *(`*)/.exec(line)![1]!.length));
   const mark = "`".repeat(longest + 1);

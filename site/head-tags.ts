@@ -1,4 +1,4 @@
-/** What is in the head of every page for those who post a link to it. */
+/** What is in the head of every page, for posts that link to it. */
 import type { Address } from "./address.js";
 
 /** The picture beside a link, in `site/app/public`. `site/picture.ts` draws it. */
@@ -10,7 +10,7 @@ const PICTURE_TEXT =
 export interface Posted {
   title: string;
   description: string;
-  /** From the site's base. */
+  /** The route from the site's base. */
   route: string;
 }
 
@@ -18,8 +18,8 @@ export interface Posted {
 export type HeadTag = [name: "meta" | "link", attributes: Record<string, string>];
 
 /**
- * Addresses are whole ones where it is known where the site will be. The canonical one is left out
- * elsewhere: a wrong one takes a page out of search engines.
+ * Addresses are whole if it is known where the site will be. If not, the canonical address is left out: a
+ * wrong canonical address takes a page out of search engines.
  */
 export function headTagsOf({ title, description, route }: Posted, address: Address): HeadTag[] {
   const { base, origin } = address;
@@ -44,7 +44,7 @@ export function headTagsOf({ title, description, route }: Posted, address: Addre
   return tags;
 }
 
-/** The same as HTML. */
+/** The same tags as HTML. */
 export function htmlOf(tags: readonly HeadTag[]): string {
   return tags
     .map(([name, attributes]) => {

@@ -1,4 +1,4 @@
-/** The demo's icon, which is in the text of its page. */
+/** The demo's icon, which stands as text in the demo's page. */
 import { readFileSync } from "node:fs";
 
 const page = readFileSync(new URL("../example-app/index.html", import.meta.url), "utf8");

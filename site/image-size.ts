@@ -6,7 +6,7 @@ export interface Size {
 }
 
 /**
- * @param name says by its end what the file is: SVG with a `viewBox`, WebP or PNG.
+ * @param name its end says what the file is: SVG with a `viewBox`, WebP or PNG.
  * @throws Error about a file that has no size.
  */
 export function imageSizeOf(name: string, file: Buffer): Size {
@@ -27,7 +27,7 @@ function ofSvg(text: string): Size | undefined {
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** In its first chunk, which is one of three. */
+/** The size stands in the first chunk, which is of one of three kinds. */
 function ofWebp(file: Buffer): Size | undefined {
   switch (file.toString("latin1", 12, 16)) {
     case "VP8X":

@@ -1,4 +1,4 @@
-/** Parts of the demo that run in a page of the documentation. In the repository, they are a comment. */
+/** Parts of the demo that run in a page of the documentation. In the repository, each part is a comment. */
 
 /** The parts by name: their address on the site, and what a screen reader calls them. */
 const PARTS: Record<string, { path: string; title: string }> = {

@@ -4,7 +4,7 @@ import { dirname, join, normalize, posix } from "node:path";
 import { partsOf } from "./fences.js";
 import { fileOf, type Page, ROOT, routeOf } from "./pages.js";
 
-/** `[text](target)`, and an image with a `!` before. No address of another site. */
+/** `[text](target)`, or an image with a `!` before it. Not an address of another site. */
 const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?!\w+:)([^)\s]+)\)/g;
 /** An image in HTML, with an address of the repository. */
 const IMAGE = /(<(?:img|source)\s[^>]*?(?:src|srcset)=")(?!\w+:)([^"\s]+)"/g;
@@ -12,15 +12,15 @@ const IMAGE = /(<(?:img|source)\s[^>]*?(?:src|srcset)=")(?!\w+:)([^"\s]+)"/g;
 const SOURCE =
   /(?<!\[)`((?:core|server|client|cli|testing|prisma|example-app|test|bench|scripts)\/[\w./-]*)`(?!\])/g;
 
-/** A page of the reference, or all pages of an entry point, as code: git keeps none of them. */
+/** A page of the reference, or all pages of an entry point, as code: git does not keep these pages. */
 const REFERENCE = /(?<!\[)`reference\/([\w-]+)\/(?:([\w-]+)\.md)?`(?!\])/g;
 
 export interface Rewriting {
-  /** `https://github.com/<owner>/<name>`, or `undefined` while it is not known. */
+  /** `https://github.com/<owner>/<name>`, or `undefined` while the address is not known. */
   repository: string | undefined;
-  /** Files besides pages that pages show, such as images, from the root of the repository. */
+  /** Files that pages show, such as images, by their paths from the root of the repository. */
   assets: Set<string>;
-  /** Links to files of the repository that had to become texts. */
+  /** Links to files of the repository that became plain texts, since its address is not known. */
   lost: string[];
 }
 
@@ -48,7 +48,7 @@ export function rewrite({ source, file, text }: Page, rewriting: Rewriting): str
     return label;
   }
 
-  /** A file that a page names, such as the test behind a guarantee, is one click away. */
+  /** Makes a link of a file that a page names, such as the test behind a guarantee. */
   function named(whole: string, path: string): string {
     if (repository === undefined || !existsSync(join(ROOT, path))) return whole;
     return `[${whole}](${inRepository(repository, path.replace(/\/$/, ""))})`;
@@ -78,7 +78,7 @@ function inRepository(repository: string, path: string): string {
   return `${repository}/${isFolder ? "tree" : "blob"}/main/${path}`;
 }
 
-/** Blocks of code stay as they are. */
+/** Changes only the prose: blocks of code stay as they are. */
 function outsideOfBlocks(text: string, change: (prose: string) => string): string {
   return partsOf(text)
     .map((part) => (typeof part === "string" ? change(part) : part.raw))
@@ -86,10 +86,10 @@ function outsideOfBlocks(text: string, change: (prose: string) => string): strin
 }
 
 /**
- * A page of the site as Markdown that stands alone, for those who copy it or read it at its address
+ * A page of the site as Markdown that stands alone, for readers who copy it or open it at its address
  * with `.md`.
  *
- * @param rewritten by `rewrite`.
+ * @param rewritten the text from `rewrite`.
  * @param root where the site is: its origin, if that is known, and its base.
  */
 export function standingAlone(rewritten: string, root: string): string {
@@ -104,7 +104,7 @@ export function standingAlone(rewritten: string, root: string): string {
   );
 }
 
-/** The anchor that GitHub gives to a heading, so that one link works there and here. */
+/** The anchor that GitHub gives to a heading, so that the same link works on GitHub and on the site. */
 export function slugOf(heading: string): string {
   const plain = heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "");
   return plain.trim().replace(/\s/g, "-");

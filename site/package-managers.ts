@@ -1,6 +1,6 @@
 /**
  * Commands of npm in the words of pnpm, Yarn 4 and Bun. A block with a command that has no such words
- * stays one for npm alone: a wrong command is worse than none.
+ * stays a block for npm alone: a wrong command is worse than none.
  */
 
 export const MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
@@ -13,13 +13,13 @@ const INSTALL: Record<Other, string> = {
   bun: "bun install",
 };
 const ADD: Record<Other, string> = { pnpm: "pnpm add", yarn: "yarn add", bun: "bun add" };
-/** A command that is installed in the project. */
+/** Runs a command that is installed in the project. */
 const RUN: Record<Other, string> = { pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" };
-/** A command that comes from the registry. */
+/** Runs a command that comes from the registry. */
 const FETCH: Record<Other, string> = { pnpm: "pnpm dlx", yarn: "yarn dlx", bun: "bunx" };
 const SCRIPT: Record<Other, string> = { pnpm: "pnpm run", yarn: "yarn run", bun: "bun run" };
 
-/** The flags of `npm install` that all have. */
+/** The flags of `npm install` that all four managers have. */
 const FLAGS: Record<string, Record<Other, string>> = {
   "--save-dev": { pnpm: "--save-dev", yarn: "--dev", bun: "--dev" },
   "-D": { pnpm: "-D", yarn: "-D", bun: "-d" },
@@ -27,16 +27,16 @@ const FLAGS: Record<string, Record<Other, string>> = {
   "-E": { pnpm: "-E", yarn: "-E", bun: "-E" },
 };
 
-/** Those that only write `package.json`. npm comes with Node.js, so it is there for all. */
+/** Commands that only write `package.json`. npm comes with Node.js, so users of all managers have it. */
 const STAYS = /^npm (?:init|pkg)(?: |$)/;
-/** A command that `npx` fetches, because the page runs it before it is installed. */
+/** A command that `npx` fetches, because the page runs the command before it is installed. */
 const FETCHED = /^(?:trpc-rate-limit|create-[\w-]+|@?[\w./-]+@[\w.^~-]+)$/;
-/** Variables before a command, the command, and what follows it. */
+/** Variables before a command, the command, and the words after it. */
 const COMMAND = /^((?:[A-Z_]+=\S+ )*)(npm \S+|npx)((?: .*)?)$/;
 
 /**
- * @returns the lines for each manager. `undefined` where no package is installed and no command of one
- * run, or where a command has no equivalent.
+ * @returns the lines for each manager. `undefined` if the lines install no package and run no command of
+ *   a package, or if a command has no equivalent.
  */
 export function inAllManagers(
   lines: readonly string[],
@@ -64,10 +64,10 @@ function lineIn(line: string, manager: Other): string | undefined {
 function commandIn(command: string, manager: Other): string | undefined {
   if (STAYS.test(command)) return command;
   const [, variables, verb, rest = ""] = COMMAND.exec(command) ?? [];
-  // Any other program. One that has a command of npm inside is not understood.
+  // Any other program stays. A program with a command of npm inside has no equivalent here.
   if (verb === undefined) return /\bnp[mx]\b/.test(command) ? undefined : command;
   const words = rest.trim().split(/\s+/).filter(Boolean);
-  // It goes on in the next line.
+  // The command goes on in the next line.
   if (words.at(-1) === "\\") return undefined;
   const meant = verb === "npx" ? npxIn(words, manager) : npmIn(verb, words, manager);
   return meant === undefined ? undefined : `${variables}${meant}`;
@@ -86,7 +86,7 @@ function npmIn(verb: string, words: readonly string[], manager: Other): string |
     const meant = words.map((word) => (word.startsWith("-") ? FLAGS[word]?.[manager] : word));
     return isWhole(meant) ? [ADD[manager], ...meant].join(" ") : undefined;
   }
-  // `--` tells npm which words are the script's. The others pass on all of them.
+  // `--` tells npm which words are the script's. The other managers pass on all words.
   if (verb === "npm run" && words.length > 0 && !words[0]!.startsWith("-"))
     return [SCRIPT[manager], ...words.filter((word) => word !== "--")].join(" ");
   return undefined;

@@ -5,24 +5,24 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
-/** Pages that are elsewhere than in `docs`, or that have another address than their file. */
+/** Pages that are not in `docs`, or that have another address than their file. */
 const MOVED: Record<string, string> = {
   "README.md": "docs/introduction.md",
   "CHANGELOG.md": "docs/changelog.md",
-  // The page about the reference is its index. The one that is generated beside it is a bare list.
+  // The page about the reference is its index. The generated index beside it is a bare list.
   "docs/reference.md": "docs/reference/index.md",
   "docs/reference/README.md": "docs/reference/index.md",
 };
 
 export interface Page {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   source: string;
-  /** From the root of the site's pages. */
+  /** The path from the root of the site's pages. */
   file: string;
   text: string;
 }
 
-/** Where a file of the repository is on the site; `undefined` if it is none of its pages. */
+/** Where a file of the repository is on the site; `undefined` if the file is not a page of the site. */
 export function fileOf(source: string): string | undefined {
   if (source in MOVED) return MOVED[source];
   return /^docs\/.*\.md$/.test(source) ? source.replace(/README\.md$/, "index.md") : undefined;

@@ -1,6 +1,6 @@
 /**
- * Draws the picture that is shown beside a link to the site: `npm run picture`, with Chromium. It is
- * kept in the repository, so that the site is built without a browser.
+ * Draws the picture that is shown beside a link to the site: `npm run picture`, with Chromium. The
+ * repository keeps the picture, so that the site is built without a browser.
  */
 import { fileURLToPath } from "node:url";
 import { launchChromium } from "../test/support/chromium.js";

@@ -1,7 +1,8 @@
 /**
- * The list of pages beside every page. It is the same one everywhere: what is not a guide, the guides,
- * and the reference. It comes from the lists and tables of docs/README.md and docs/guides/README.md, so a
- * new page needs a line there, and nothing here. That of the reference comes from its own indexes.
+ * The list of pages beside every page. It is the same list everywhere: pages that are not guides, the
+ * guides, and the reference. The list comes from the lists and tables of docs/README.md and
+ * docs/guides/README.md, so a new page needs a line there, and no change here. The list of the reference
+ * comes from its own indexes.
  */
 import { dirname, join, normalize } from "node:path";
 import { fileOf, type Page, routeOf } from "./pages.js";
@@ -11,7 +12,7 @@ interface Link {
   link: string;
 }
 
-/** Pages below a heading. Those of the guides and of the reference have further headings. */
+/** Pages below a heading. The groups of the guides and of the reference have further headings. */
 export interface Group {
   text: string;
   items: (Link | Heading)[];
@@ -20,7 +21,7 @@ export interface Group {
 interface Heading {
   text: string;
   items: Link[];
-  /** Shown as a line that opens, so that many pages take one line. */
+  /** Shown as a single line that can be opened, since it has many pages. */
   collapsed?: true;
 }
 
@@ -29,7 +30,7 @@ interface Section {
   items: Link[];
 }
 
-/** Names that readers know from other documentation, for those of the indexes. */
+/** Names that readers know from other documentation, instead of the names in the indexes. */
 const NAMES: Record<string, string> = {
   Begin: "Get started",
   "The command": "CLI",
@@ -83,8 +84,8 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
 }
 
 /**
- * A heading for each entry point, in the order of docs/reference.md, with its pages in that of its index.
- * None where the reference was not written.
+ * A heading for each entry point, in the order of docs/reference.md. Its pages have the order of its
+ * index. Empty if the reference was not written.
  */
 function entryPoints(bySource: ReadonlyMap<string, Page>): Heading[] {
   const { text: order } = bySource.get("docs/reference.md")!;
@@ -92,7 +93,7 @@ function entryPoints(bySource: ReadonlyMap<string, Page>): Heading[] {
     const index = bySource.get(`docs/reference/${name}/README.md`);
     if (index === undefined) return [];
     const pages = sectionsIn(index, bySource).flatMap(({ items }) => items);
-    // An index also links to pages of others.
+    // An index also links to pages of other entry points.
     const own = pages.filter(({ link }) => link.startsWith(linkTo(index.file)));
     const all = { text: "All names", link: linkTo(index.file) };
     return [{ text: name!, items: [all, ...own], collapsed: true as const }];
@@ -102,7 +103,7 @@ function entryPoints(bySource: ReadonlyMap<string, Page>): Heading[] {
 const hasPages = (item: Group["items"][number] | Group) =>
   !("items" in item) || item.items.length > 0;
 
-/** A page has one place, or the reader would find two marks. The first one is kept. */
+/** A page has one place, or the reader would find two marks. The first place is kept. */
 function withoutRepeats(sections: readonly Section[]): Section[] {
   const seen = new Set<string>();
   return sections.map(({ text, items }) => ({
@@ -112,8 +113,8 @@ function withoutRepeats(sections: readonly Section[]): Section[] {
 }
 
 /**
- * Each heading, and its pages: each link that begins a line of a list and has a colon behind it, or
- * stands in the first column of a table. Links without a colon are other ways to the same pages.
+ * Each heading with its pages. A page is a link that begins a line of a list and has a colon behind it,
+ * or a link in the first column of a table. Links without a colon are other ways to the same pages.
  */
 function sectionsIn(index: Page, bySource: ReadonlyMap<string, Page>): Section[] {
   const [, ...sections] = index.text.split(/^## /m);
@@ -135,7 +136,7 @@ function sectionsIn(index: Page, bySource: ReadonlyMap<string, Page>): Section[]
   });
 }
 
-/** The pages that no index of docs names. They are in the first group. */
+/** The pages of the first group that no index of docs names. */
 const ownPages = (): Link[] => [
   { text: "All pages", link: linkTo(fileOf("docs/README.md")!) },
   { text: "What it is", link: "/docs/introduction" },

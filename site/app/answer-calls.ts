@@ -1,22 +1,22 @@
 /**
- * The server's side of calls over `postMessage`. tRPC's own local link makes them: it runs the
- * router, formats errors, and sends all values through JSON, as over HTTP. What that link gives is
+ * The server's side of calls over `postMessage`. tRPC's own local link makes the calls: it runs the
+ * router, formats errors, and sends all values through JSON, as over HTTP. The results of that link are
  * posted to the page. `port-link.ts` is the page's side.
  */
 import { unstable_localLink } from "@trpc/client";
 import type { AnyTRPCRouter, inferRouterContext, ProcedureType } from "@trpc/server";
 
-/** From the page. `id` tells the calls of one page apart. */
+/** A message from the page. `id` tells the calls of one page apart. */
 export type CallMessage =
   | { id: number; type: ProcedureType; path: string; input: unknown }
   /** The page waits no longer. The server's signal is aborted. */
   | { id: number; type: "stop" };
 
-/** To the page. Only plain values can be posted, so an error goes as its shape. */
+/** A message to the page. Only plain values can be posted, so an error is sent as its shape. */
 export type AnswerMessage =
-  /** What the page's link hands on as it is: data, or a state of the connection. */
+  /** What the page's link passes on unchanged: data, or a state of the connection. */
   | { id: number; type: "next"; result: unknown }
-  /** A subscription has failed, and begins again by itself. */
+  /** A subscription has failed, and starts again by itself. */
   | { id: number; type: "lost"; shape: unknown }
   | { id: number; type: "error"; shape: unknown }
   | { id: number; type: "complete" };
@@ -25,14 +25,14 @@ export type AnswerMessage =
 export interface Port {
   postMessage(message: unknown): void;
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
-  /** A worker whose script cannot be loaded says so. */
+  /** A worker whose script cannot be loaded fires this event. */
   addEventListener(type: "error", listener: () => void): void;
 }
 
 /**
- * Answers the calls that come through a port, for as long as it is open.
+ * Answers the calls that come through a port, for as long as the port is open.
  *
- * @param createContext the context of each call, as for a server of HTTP.
+ * @param createContext the context of each call, as for an HTTP server.
  */
 export function answerCalls<TRouter extends AnyTRPCRouter>(
   port: Port,

@@ -1,4 +1,4 @@
-/** What all pages of the demo's parts have around them. It is in the HTML, so that it is there at once. */
+/** What all pages of the demo's parts have around them. It is in the HTML, so that it is shown at once. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
@@ -33,7 +33,7 @@ const footerOf = (repository: string | undefined) => `<footer class="site-foot">
   }
 </footer>`;
 
-/** The way of a call, below what there is to try. */
+/** The path of a call, below what there is to try. */
 const pictureOf = (base: string) => `<section class="site-picture">
   <h2>How a call goes</h2>
   <picture>
@@ -43,9 +43,9 @@ const pictureOf = (base: string) => `<section class="site-picture">
 </section>`;
 
 /**
- * A link that is followed closes the menu, also where the page stays, and so do the browser's buttons. The
- * script is the last in the bar: a browser may draw the page before it runs, and what came behind would
- * move the links.
+ * The menu closes when a link is followed, even if the page stays, and on the browser's buttons. The
+ * script is the last element in the bar: a browser may draw the page before the script runs, and an
+ * element behind the script would move the links.
  */
 const MENU_SCRIPT = `<script>
     {
@@ -56,7 +56,7 @@ const MENU_SCRIPT = `<script>
     }
   </script>`;
 
-/** Puts them in the places that a page marks with a comment. */
+/** Puts the frame into the places that a page marks with a comment. */
 export function frame(address: Address): Plugin {
   const { base, repository } = address;
   const links = barLinksOf(repository);

@@ -1,11 +1,11 @@
-/** The headings of the parts in the HTML, until they are there, and where they never come. */
+/** The headings of the parts in the HTML, until the parts are there, and where no script runs. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const OVERVIEW = fileURLToPath(new URL("../../example-app/overview/", import.meta.url));
 const PLAYGROUND = fileURLToPath(new URL("../../example-app/playground/page.tsx", import.meta.url));
 
-/** The same words, in the same places as the demo's own, so that nothing moves. */
+/** The same words in the same places as in the demo, so that nothing moves. */
 export function heroOf(): string {
   const texts = readdirSync(OVERVIEW)
     .filter((file) => file.endsWith(".tsx"))
@@ -13,7 +13,7 @@ export function heroOf(): string {
   return `<section class="overview"><header>${headingIn(texts.join("\n"))}</header></section>`;
 }
 
-/** That of the playground, and what is below it. */
+/** The heading of the playground, and the sentences below it. */
 export function introOf(): string {
   return introIn(readFileSync(PLAYGROUND, "utf8"));
 }
@@ -21,7 +21,7 @@ export function introOf(): string {
 /**
  * @param jsx the source of a part.
  * @returns its title and its first sentences as HTML, in the places of `Part`.
- * @throws Error if one of them is computed.
+ * @throws Error if the title or a sentence is computed.
  */
 export function introIn(jsx: string): string {
   const [, title] = /\stitle="([^"]+)"/.exec(jsx) ?? [];
@@ -35,7 +35,7 @@ export function introIn(jsx: string): string {
 /**
  * @param jsx the sources of the overview.
  * @returns its `<h1>`, and the paragraph just before it, as HTML.
- * @throws Error if its heading is computed, or is none.
+ * @throws Error if the heading is computed or missing.
  */
 export function headingIn(jsx: string): string {
   const found = /(?:<p>([^<>{}]+)<\/p>\s*)?<h1[^>]*>([^<>{}]+)<\/h1>/.exec(

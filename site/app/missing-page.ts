@@ -10,7 +10,7 @@ export function missingPage(dist: string): Plugin {
     configurePreviewServer:
       ({ middlewares }) =>
       () => {
-        // After Vite has looked for a file of this address, also with `.html` and `index.html`.
+        // Vite has already looked for a file of this address, also with `.html` and `index.html`.
         middlewares.use((req, res, next) => {
           const { pathname } = new URL(req.url ?? "/", "http://site");
           if (pathname !== "/404.html" && isPage(join(dist, pathname))) return next();

@@ -7,16 +7,16 @@ import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
 import type { AnswerMessage, CallMessage, Port } from "./answer-calls.js";
 
-/** @param port it has to be started, if it is a `MessagePort`. */
+/** @param port a `MessagePort` must be started by the caller. */
 export function portLink<TRouter extends AnyTRPCRouter>(port: Port): TRPCLink<TRouter> {
   type Envelope = OperationResultEnvelope<unknown, TRPCClientError<TRouter>>;
   const waiting = new Map<number, (answer: AnswerMessage) => void>();
   let lastId = 0;
   const post = (message: CallMessage) => port.postMessage(message);
-  /** The same error as of a response whose body has this shape. */
+  /** The same error as for a response whose body has this shape. */
   const errorOf = (shape: unknown) => TRPCClientError.from<TRouter>({ error: shape } as never);
 
-  /** Set when the other end could not be loaded. It answers nothing then. */
+  /** Set when the other end could not be loaded. The other end answers nothing then. */
   let failure: unknown;
   let hasAnswered = false;
 
@@ -25,7 +25,7 @@ export function portLink<TRouter extends AnyTRPCRouter>(port: Port): TRPCLink<TR
     waiting.get(data.id)?.(data);
   });
   port.addEventListener("error", () => {
-    // An error that is thrown later is about one task of a worker that still runs.
+    // A later error is about one task of a worker that still runs.
     if (hasAnswered) return;
     failure = { code: -32603, message: "The server of this page could not be loaded" };
     for (const [id, take] of waiting) take({ id, type: "error", shape: failure });
@@ -41,7 +41,7 @@ export function portLink<TRouter extends AnyTRPCRouter>(port: Port): TRPCLink<TR
           return waiting.delete(id);
         };
         const stop = () => {
-          // An answer that is there needs no stop.
+          // A call that has its answer needs no stop.
           if (forget()) post({ id, type: "stop" });
         };
         const onAbort = () => {

@@ -1,13 +1,13 @@
 /**
- * The race of the demo without its processes and its database: two callers in this worker, and for the
- * naive limiter a table in memory. The limiters are those of the demo.
+ * The race of the demo without its processes and its database: two callers run in this worker. The naive
+ * limiter uses a table in memory. The limiters are those of the demo.
  */
 import { ALLOWED } from "../../example-app/shared/race-size.js";
 import { makeCalls, type Tick } from "../../example-app/race/make-calls.js";
 import { naiveLimit } from "../../example-app/race/naive.js";
 import { type Race, resultOf } from "../../example-app/race/result.js";
 
-/** What a race needs of the limiter, see `RateLimiter`. */
+/** What a race uses of the limiter, see `RateLimiter`. */
 export interface RaceLimiter {
   limit(name: "race", options: { key: string }): Promise<{ ok: boolean }>;
   getValue(name: "race", options: { key: string }): Promise<{ value: number }>;
@@ -48,7 +48,7 @@ export async function raceInMemory(limiter: RaceLimiter, of: string, tick: Tick)
 
 type Client = Parameters<typeof naiveLimit>[0];
 
-/** A table with one row, which answers later, as every database does. */
+/** A table with one row. It answers later, as every database does. */
 function createTable() {
   const row = { count: 0, resetAt: new Date(8.64e15) };
   const calls = {

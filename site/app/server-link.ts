@@ -1,4 +1,4 @@
-/** Stands for the file of this name in `example-app/shared/page`: calls go to a worker of this page. */
+/** Replaces the file of this name in `example-app/shared/page`: calls go to a worker of this page. */
 import { portLink } from "./port-link.js";
 
 export const serverLink = portLink(

@@ -1,6 +1,6 @@
 /**
- * The server of the site, in a web worker: the demo's own routers on a limiter in memory. Each tab
- * has a worker, and so limits of its own.
+ * The server of the site, in a web worker: the demo's own routers on a limiter in memory. Each tab has
+ * its own worker, and so its own limits.
  */
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc";
@@ -13,7 +13,7 @@ import { LIMITS } from "../../example-app/shared/server/limiter.js";
 import type { Context } from "../../example-app/shared/server/trpc.js";
 import { raceInMemory } from "./races.js";
 
-/** What each call of this page comes with. */
+/** The context of each call of this page. */
 export const CONTEXT: Context = { visitor: "you", process: 1 };
 
 export function createSiteRouter() {

@@ -10,7 +10,7 @@ import "./site.css";
 
 export function show(part: ReactNode): void {
   const queryClient = new QueryClient({
-    // The server is in the page. It answers a visitor who is offline, too.
+    // The server is in the page, so it answers a visitor who is offline, too.
     defaultOptions: {
       queries: {
         networkMode: "always",
@@ -24,7 +24,7 @@ export function show(part: ReactNode): void {
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <TRPCProvider trpcClient={client} queryClient={queryClient}>
-          {/* Without a caller, no tab shares its stream: the limits of another tab are others. */}
+          {/* Without a caller, no tab shares its stream: each tab has limits of its own. */}
           <RateLimitProvider client={client}>{part}</RateLimitProvider>
         </TRPCProvider>
       </QueryClientProvider>

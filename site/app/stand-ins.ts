@@ -1,4 +1,4 @@
-/** Files of the demo's page that the site has its own ones for. All others are used as they are. */
+/** The files of the demo's page that the site replaces by its own. All other files are used unchanged. */
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";

@@ -13,18 +13,18 @@ const address = readAddress();
 
 export default defineConfig({
   root: pathOf("."),
-  // No page stands for those that are not there.
+  // An address without a page gets no other page instead.
   appType: "mpa",
   base: address.base,
   plugins: [standIns, highlightedCode(), react(), frame(address), missingPage(pathOf("../dist"))],
   define: {
-    // A JSON text of `undefined` would be none.
+    // `JSON.stringify(undefined)` would give no text.
     "import.meta.env.VITE_SITE_REPOSITORY": JSON.stringify(address.repository ?? null),
   },
   worker: { format: "es" },
   build: {
     outDir: pathOf("../dist"),
-    // The documentation is there already.
+    // The documentation was built before, and is there already.
     emptyOutDir: false,
     assetsDir: "app",
     rolldownOptions: {

@@ -18,7 +18,7 @@ type Options = Partial<Omit<RateLimiterOptions<LimitConfigs>, "store" | "limits"
   authorize?: RateLimitAdminOptions<Context, string>["authorize"];
   /** @default the user of the context */
   actor?: RateLimitAdminOptions<Context, string>["actor"];
-  /** @default each call says its plan */
+  /** @default each call names its plan */
   plan?: (of: { key: string | undefined; name: string }) => string | Promise<string>;
 };
 
@@ -33,7 +33,8 @@ export function openAdmin<const TLimits extends LimitConfigs>(
     limits: limits as never,
     overrides: true,
     onDecision: (event) => void heard.push(event),
-    // Usage that cannot be written, because the test has closed its database, is not tried for ever.
+    // With `waitUntil`, the limiter does not try for ever to write usage after the test has closed its
+    // database.
     waitUntil() {},
     ...(options as object),
   });
@@ -43,14 +44,14 @@ export function openAdmin<const TLimits extends LimitConfigs>(
     t,
     limiter,
     admin: { authorize, actor },
-    // Of the pages, which no test of operators opens.
+    // A plan for pages, which no test of operators opens.
     ...(plans.length > 0 && plan === undefined && { plan: () => plans[0]! }),
   } as never);
   const admin = t.router({ rateLimitAdmin: rl.admin }).createCaller({ user: "operator" });
   return { limiter, heard, admin: admin.rateLimitAdmin };
 }
 
-/** What a client gets of an answer without a transformer. */
+/** What a client receives of an answer without a transformer. */
 export function asJson<TAnswer>(answer: TAnswer): TAnswer {
   return JSON.parse(JSON.stringify(answer)) as TAnswer;
 }

@@ -1,4 +1,7 @@
-/** The AI SDK in each version that `limitModel` is for, in a project of its own, and models to try it with. */
+/**
+ * The AI SDK in each version that `limitModel` supports, in a project of its own, and models to try it
+ * with.
+ */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +17,7 @@ export const NO_AI_SDK = "needs the AI SDK: npm run install:test-projects";
 export const VERSIONS = [5, 6, 7] as const;
 type Version = (typeof VERSIONS)[number];
 
-/** A part of a stream, in words of any version. */
+/** A part of a stream, valid in any version. */
 export type Part = { type: string } & Record<string, unknown>;
 
 interface Answer {
@@ -60,7 +63,7 @@ export async function openAiSdk(version: Version) {
   const Mock = tests[`MockLanguageModelV${version - 3}`]!;
   const finishReason = version === 5 ? "stop" : { unified: "stop", raw: "stop" };
 
-  /** The use that a model reports. */
+  /** The usage that a model reports. */
   function usage(input?: unknown, output?: unknown): unknown {
     if (version === 5) return { inputTokens: input, outputTokens: output, totalTokens: undefined };
     return { inputTokens: { total: input }, outputTokens: { total: output } };
@@ -89,7 +92,7 @@ export async function openAiSdk(version: Version) {
       });
       return ai.wrapLanguageModel({ model, middleware });
     },
-    /** What a provider answers instead of an answer. */
+    /** The error of a provider that refuses a call. */
     refusal: (statusCode: number, responseHeaders: Record<string, string> = {}) =>
       new ai.APICallError({
         message: "refused",
@@ -115,7 +118,10 @@ export async function openProvider(version: Version) {
 
 export type AiSdk = Awaited<ReturnType<typeof openAiSdk>>;
 
-/** A stream of these parts, each when it is asked for. An `Error` among them fails the stream. */
+/**
+ * A stream of these parts. Each part comes when the reader asks for it. An `Error` among them fails the
+ * stream.
+ */
 export function streamOf(parts: readonly (Part | Error)[]): ReadableStream<Part> {
   const rest = [...parts];
   return new ReadableStream<Part>(

@@ -1,12 +1,12 @@
-/** Whether files have changed by the lines of the diffs that `init` has printed, and by no other. */
+/** Whether files have changed by exactly the lines of the diffs that `init` has printed. */
 import { parsePatch } from "diff";
 
-/** By path, with bytes as latin1. */
+/** By path. The bytes are read as latin1. */
 type Files = Readonly<Record<string, string>>;
 
 /**
  * @param printed each text that `init` has printed.
- * @returns what is not as shown, one line for each file; none if all is.
+ * @returns a line for each file that differs from what was shown; empty if no file does.
  */
 export function differences(before: Files, after: Files, printed: readonly string[]): string[] {
   const diffs = new Map(

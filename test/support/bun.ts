@@ -9,10 +9,10 @@ const path = fileURLToPath(
   new URL("../runtimes/bun/node_modules/bun/bin/bun.exe", import.meta.url),
 );
 
-/** The path of its binary, or `undefined` if it was not installed or does not run here. */
+/** The path of Bun's binary, or `undefined` if it was not installed or does not run here. */
 export const bun: string | undefined =
   existsSync(path) && spawnSync(path, ["--version"]).status === 0 ? path : undefined;
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without Bun. */
 export const NO_BUN = "needs Bun: npm run install:test-projects";
 
 export interface BunTests {

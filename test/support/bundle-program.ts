@@ -9,10 +9,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin, type Rolldown } from "vite";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** Inside of the repository, so that packages are found. */
+/** Inside of the repository, so that the program finds its packages. */
 const FOLDER = join(ROOT, "test/support/.tmp");
 
-/** Modules go on finding files beside them. */
+/** The bundled modules still find the files beside their sources. */
 const ownUrls: Plugin = {
   name: "own-urls",
   transform: (code, id) =>
@@ -21,7 +21,7 @@ const ownUrls: Plugin = {
 
 const bundles = new Map<string, Promise<string>>();
 
-/** @returns the path of the bundle. A process of tests makes it once. */
+/** @returns the path of the bundle. A test process makes it once. */
 export function bundleProgram(program: URL): Promise<string> {
   const file = fileURLToPath(program);
   const bundle = bundles.get(file) ?? write(file);
@@ -45,7 +45,7 @@ async function write(file: string): Promise<string> {
   })) as Rolldown.RolldownOutput;
   await mkdir(FOLDER, { recursive: true });
   const path = join(FOLDER, `${basename(file, ".ts")}.js`);
-  // Another process may write it, too, or start it.
+  // Another process may write or start the bundle at the same time, so write another file and rename it.
   const unfinished = `${path}.${randomUUID()}`;
   await writeFile(unfinished, built.output[0].code);
   await rename(unfinished, path);

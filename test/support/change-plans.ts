@@ -1,8 +1,8 @@
 /**
- * A process that calls one limit without pause while its plan goes up and down. It does what the lines
- * of its input say: the name of the plan that the calls go by from now on, or `end`. Then it prints its
- * grants: for each, when it was asked for and answered, in ms of a clock that all processes of a machine
- * share, and whether it went by the large plan.
+ * A process that calls one limit without pause while its plan goes up and down. Each line of its input is
+ * the name of the plan for the calls from now on, or `end`. At the end, the process prints its grants. A
+ * grant says when the call was sent and when it was answered, in ms of a clock that all processes of a
+ * machine share, and whether the call used the large plan.
  *
  * Arguments: the kind of store, the database's URL, and the plans, as JSON.
  */

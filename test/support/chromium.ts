@@ -5,12 +5,12 @@ import { freePort } from "./free-port.js";
 
 const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
-/** @throws Error where there is none. */
+/** @throws Error if there is no Chromium. */
 export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch(optionsWith(args));
 }
 
-/** A browser for other processes. @throws Error where there is none. */
+/** A browser for other processes. @throws Error if there is no Chromium. */
 export async function serveChromium(): Promise<BrowserServer> {
   return chromium.launchServer(optionsWith([]));
 }
@@ -35,8 +35,8 @@ function optionsWith(args: readonly string[]) {
 }
 
 /**
- * A browser as people use it: one window with tabs, of which the front one is visible. Playwright has
- * the pages of other browsers believe that they are all visible, and such pages cannot be frozen.
+ * A browser as people use it: one window with tabs, of which only the front tab is visible. In other
+ * browsers of Playwright, all pages believe that they are visible, and such pages cannot be frozen.
  */
 export async function launchWindow() {
   const port = await freePort();

@@ -1,4 +1,4 @@
-/** Prisma clients on a database's URL. Usable outside the test runner too. */
+/** Prisma clients on a database's URL. They also work outside of the test runner. */
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { PrismaPg } from "@prisma/adapter-pg";
@@ -37,7 +37,7 @@ export function connectMysql(url: string, connectionLimit = 10): MysqlClient {
   return new MysqlClient({ adapter });
 }
 
-/** Only PostgreSQL uses the size of the pool. The others use the driver's default. */
+/** Only PostgreSQL uses the size of the pool. The other clients use the driver's default. */
 export const connectors = {
   sqlite: (url: string, _connections?: number) => connectSqlite(url),
   postgresql: connectPostgres,

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-// Bun puts its own test runner in the place of Vitest, and that has no `inject`.
+// Bun replaces Vitest by its own test runner, which has no `inject`.
 import * as vitest from "vitest";
 import { readMigrations } from "../../example-app/shared/server/migrate.js";
 import type { PrismaLike } from "../../server/index.js";
@@ -34,9 +34,10 @@ export interface TestDatabase<TClient extends Client = Client> {
 let sqliteFile: Promise<Buffer> | undefined;
 
 /**
- * A copy, so that `prisma` has not opened it yet. Prisma's driver closes a file only when garbage is
- * collected. This removes the locks of other clients of SQLite in the process, and the `-wal` file
- * below them, because each client brings its own SQLite, which does not know the others.
+ * A copy of the file, so that `prisma` has not opened it yet. Prisma's driver closes a file only when
+ * garbage is collected. Closing it removes the locks of other SQLite clients in the process, and the
+ * `-wal` file below them, because each client brings its own SQLite, which does not know the other
+ * clients.
  */
 export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
   const file = await (sqliteFile ??= createSqliteFile());
@@ -66,7 +67,7 @@ function makeFolder(): Promise<string> {
 /**
  * @param server the URL of the server. @default the server that all tests share
  * @param options of `CREATE DATABASE`.
- * @param prefix what its name begins with.
+ * @param prefix the beginning of the database's name.
  */
 export async function createPostgres(
   server: string = vitest.inject("postgresUrl"),
@@ -76,7 +77,7 @@ export async function createPostgres(
   const name = `${prefix}_${randomUUID().replaceAll("-", "")}`;
   const admin = connectPostgres(server, 1);
   await admin.$executeRawUnsafe(`CREATE DATABASE ${name} ${options}`);
-  // It connects again to drop the database.
+  // `admin` connects again to drop the database.
   await admin.$disconnect();
   const url = new URL(server);
   url.pathname = name;
@@ -93,7 +94,7 @@ export const mysqlUrl = process.env["TEST_MYSQL_URL"];
 
 /**
  * @param charset the default character set of the database. @default the server's
- * @param prefix what its name begins with.
+ * @param prefix the beginning of the database's name.
  */
 export async function createMysql(
   server: string = mysqlUrl!,
@@ -104,7 +105,7 @@ export async function createMysql(
   const admin = connectMysql(server, 1);
   const encoding = charset === undefined ? "" : `CHARACTER SET ${charset}`;
   await admin.$executeRawUnsafe(`CREATE DATABASE ${name} ${encoding}`);
-  // It connects again to drop the database.
+  // `admin` connects again to drop the database.
   await admin.$disconnect();
   const url = new URL(server);
   url.pathname = name;

@@ -3,12 +3,12 @@ import pg from "pg";
 
 export interface DemoDatabase {
   url: string;
-  /** Runs one statement in it. */
+  /** Runs one statement in the database. */
   run(statement: string, values?: readonly unknown[]): Promise<void>;
   drop(): Promise<void>;
 }
 
-/** @param server where it is created. */
+/** @param server the URL of the server on which the database is created. */
 export async function createPostgresDatabase(server: string): Promise<DemoDatabase> {
   const name = `demo_${process.pid}_${Date.now()}`;
   const own = new URL(server);

@@ -13,7 +13,7 @@ export interface Demo {
   databaseUrl: string;
   /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. */
   interrupt(): Promise<number | null>;
-  /** Ends the process without giving it time for anything. Its database stays. */
+  /** Ends the process at once, without a clean-up. Its database stays. */
   kill(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface DemoOptions {
   port?: number;
   /** The arguments of the command, such as `--processes 2`. @default none */
   args?: readonly string[];
-  /** The binary of Bun, to start it there. @default Node.js */
+  /** The path of Bun's binary, to start the demo in Bun. @default Node.js */
   bun?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Deno, which runs the built package as an application would have it. */
+/** Deno, which runs the built package as in an application. */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
@@ -9,9 +9,9 @@ import { promisify } from "node:util";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const DENO_PROJECT = join(ROOT, "test/runtimes/deno");
 
-/** The path of its binary, or `undefined` if it was not installed or does not run here. */
+/** The path of Deno's binary, or `undefined` if it was not installed or does not run here. */
 export const deno: string | undefined = findDeno();
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without Deno. */
 export const NO_DENO = "needs Deno: npm run install:test-projects";
 
 /** The package has a folder for each platform, and npm installs one of them. */
@@ -24,7 +24,10 @@ function findDeno(): string | undefined {
   return paths.find((path) => existsSync(path) && spawnSync(path, ["--version"]).status === 0);
 }
 
-/** Puts the package where npm would, as it was built. Behind a link, Deno finds no types of it. */
+/**
+ * Copies the built package to the place where npm would install it. Behind a link, Deno finds no types of
+ * it.
+ */
 export async function installInDeno(): Promise<void> {
   const folder = join(DENO_PROJECT, "node_modules/trpc-rate-limit");
   await rm(folder, { recursive: true, force: true });
@@ -34,9 +37,9 @@ export async function installInDeno(): Promise<void> {
 }
 
 /**
- * Runs Deno in its project, and resolves with what it prints.
+ * Runs Deno in its project, and resolves with what Deno prints.
  *
- * @throws Error with what it has printed when it fails.
+ * @throws Error with what Deno has printed when it fails.
  */
 export async function runDeno(args: string[], env: Record<string, string> = {}): Promise<string> {
   const options = { cwd: DENO_PROJECT, env: { ...process.env, NO_COLOR: "1", ...env } };

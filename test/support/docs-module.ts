@@ -19,7 +19,7 @@ async function write(folder: string, path: string, code: string): Promise<string
 
 /**
  * @param path the file that the block names in its first line.
- * @param edit changes the block, as its reader would.
+ * @param edit changes the block, as a reader would.
  */
 export async function importBlock<TModule>(
   page: string,
@@ -33,10 +33,11 @@ export async function importBlock<TModule>(
 }
 
 /**
- * The files of a page beside each other, with those that it leaves out: a fresh copy per call, so that
- * no test meets the limits of another one. Resolves with a function that imports a file of them.
+ * The files of a page beside each other, with the files that the page leaves out. Each call makes a fresh
+ * copy, so that no test meets the limits of another test. Resolves with a function that imports one of
+ * the files.
  *
- * @param scaffold the folder of the files that the page leaves out, from that of all scaffolds.
+ * @param scaffold the folder of the files that the page leaves out, within the folder of all scaffolds.
  */
 export async function openPage(page: string, scaffold: string) {
   const folder = createFolder();

@@ -15,11 +15,14 @@ interface Database extends DrizzleLike {
   transaction(run: (tx: Database) => unknown): unknown;
 }
 
-/** What drizzle-orm/better-sqlite3 makes. Its driver imports a package that has its own folder. */
+/**
+ * What drizzle-orm/better-sqlite3 makes. That driver imports a package that is installed in another
+ * folder.
+ */
 export function drizzleBetterSqlite3(client: SynchronousDatabase): Database {
   const db = drizzleSqlJs(client as never);
   const { dialect } = db as unknown as { dialect: never };
-  // No schema before 1.0, and no relations since.
+  // Before 1.0, there is no schema here. From 1.0 on, there are no relations.
   const relations = process.env["DRIZZLE_VERSION"] === "1" ? ({} as never) : undefined;
   const session = new BetterSQLiteSession(client as never, dialect, relations);
   Object.assign(db, { session, $client: client });

@@ -1,6 +1,6 @@
 /**
- * A process that ends the same holds as others do at the same time, and takes tokens meanwhile. It tells
- * which ends were its own, and how many tokens it took.
+ * A process that ends the same holds as other processes do at the same time, and takes tokens meanwhile.
+ * It prints which holds it has ended itself, and how many tokens it took.
  *
  * Arguments: the kind of store, its URL, the number of ids, and the number of this process.
  */
@@ -9,7 +9,7 @@ import { HELD_LIMITS, limitOfId } from "./held-limits.js";
 import { openStore, type StoreKind } from "./open-store.js";
 
 const [kind, url, ids, own] = process.argv.slice(2) as [StoreKind, string, string, string];
-/** Calls that are under way at a time. */
+/** How many calls are under way at a time. */
 const AT_A_TIME = 10;
 const key = "user";
 
@@ -39,7 +39,7 @@ for (let from = 0; from < Number(ids); from += AT_A_TIME) {
   for (const name of ["quota", "credits"] as const) {
     const [granted] = await Promise.all([
       limiter.limit(name, { key }),
-      // Denied, so it ends what has lapsed.
+      // This call is denied, so it ends holds that have lapsed.
       limiter.limit(name, { key, count: 1_000_000 }),
     ]);
     if (granted.ok) taken[name]++;

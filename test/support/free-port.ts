@@ -1,14 +1,15 @@
-/** Ports for servers that are told theirs before they start. */
+/** Ports for servers that must be told their port before they start. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Below the ports that systems give to outgoing connections (from 32768 on Linux): between the look
- * and the start of the server, one of the tests' many connections could get such a port.
+ * The range is below the ports that systems give to outgoing connections (from 32768 on Linux).
+ * Otherwise, one of the tests' many connections could take a port between the check and the start of the
+ * server.
  */
 const [FIRST, COUNT] = [10_000, 22_000];
 
-/** Starts anywhere, so that processes that look at the same time seldom find the same port. */
+/** Starts at a random port, so that processes that search at the same time seldom find the same port. */
 let next = Math.floor(Math.random() * COUNT);
 
 /** A port on which nothing listens. No other call in this process returns it soon. */

@@ -1,6 +1,6 @@
 /**
- * Provides one PostgreSQL server to all tests: TEST_POSTGRES_URL, or a new server without it. Deletes
- * the databases that tests have kept for each other.
+ * Provides one PostgreSQL server to all tests: the server of TEST_POSTGRES_URL, or else a new server.
+ * Deletes the databases that tests have kept for each other.
  */
 import { randomBytes } from "node:crypto";
 import type { TestProject } from "vitest/node";

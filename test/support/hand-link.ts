@@ -1,4 +1,4 @@
-/** A tRPC client with `rateLimitLink`. The test answers its calls. Only for fake timers. */
+/** A tRPC client with `rateLimitLink`. The test answers its calls. Works only with fake timers. */
 import { createTRPCClient, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable, type Observer } from "@trpc/server/observable";

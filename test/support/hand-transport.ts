@@ -75,7 +75,7 @@ export function createHandTransport(isStreamless: boolean = false) {
       if (isStreamless) handlers.onEnded();
       return () => {
         stream.isClosed = true;
-        // As tRPC's client does.
+        // tRPC's client does the same.
         stream.onEnded();
       };
     },
@@ -90,7 +90,7 @@ export interface StartOptions extends Omit<RateLimitObserverOptions, "transport"
   isStreamless?: boolean;
 }
 
-/** An observer on a manual transport. Only for fake timers. */
+/** An observer on a manual transport. Works only with fake timers. */
 export function startByHand({ isStreamless = false, ...options }: StartOptions = {}) {
   const transport = createHandTransport(isStreamless);
   const observer = createRateLimitObserver({

@@ -1,7 +1,7 @@
 /**
  * A process whose callers enter slots, hold them for a while and release them, until its input ends.
- * Prints a line of JSON for each slot that was entered, left or lost, and for each step of its work. Times are in ms, of a clock that
- * all processes of a machine share.
+ * Prints a line of JSON for each slot that was entered, left or lost, and for each step of its work.
+ * Times are in ms, of a clock that all processes of a machine share.
  *
  * Arguments: the kind of store, the database's URL, and the number of callers.
  */
@@ -26,7 +26,7 @@ let entries = 0;
 async function work(caller: number): Promise<void> {
   while (!isEnding) {
     const waits = (caller + entries) % 2 === 0;
-    // A process that stood still can be told that an answer came too late.
+    // After a process stood still, `enter` can throw because an answer came too late.
     const slot = await limiter.enter("work", waits ? { maxWait: 2000 } : {}).catch(() => undefined);
     if (slot?.ok !== true) {
       await wait(20 * Math.random());
@@ -35,7 +35,7 @@ async function work(caller: number): Promise<void> {
     const id = ++entries;
     print({ type: "in", id, at: now() });
     slot.signal.addEventListener("abort", () => print({ type: "lost", id, at: now() }));
-    // Now and then longer than the ttl, so that it has to be renewed.
+    // A tenth of the callers stay longer than the ttl, so that their slots must be renewed.
     const until = now() + (Math.random() < 0.1 ? 1500 : 100 * Math.random());
     for (let at = now(); at < until && !slot.signal.aborted; at = now()) {
       print({ type: "step", id, at });

@@ -1,7 +1,7 @@
 /**
- * The same small application on hosts without tRPC. Each has these routes:
+ * The same small application on hosts without tRPC. Each host has these routes:
  *
- * - `POST /send`: charges `send` by `throws: true`, and answers what was thrown.
+ * - `POST /send`: charges `send` with `throws: true`, and answers the thrown error.
  * - `POST /asked`: charges `send`, and answers the result.
  * - `POST /broken`: throws an error of the application.
  */

@@ -45,7 +45,7 @@ export const PROXY_URL_LIMIT = 8192;
 export interface TestServerOptions {
   /** Longer URLs receive HTTP 503. @default PROXY_URL_LIMIT */
   maxUrl?: number;
-  /** As the option of tRPC's adapters. @default none */
+  /** The option of the same name of tRPC's adapters. @default none */
   responseMeta?: typeof rateLimitResponseMeta;
 }
 

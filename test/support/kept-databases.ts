@@ -1,6 +1,6 @@
 /**
- * Databases that a test leaves to the next one in its process, without rows. To create one takes
- * longer than most tests. They are for tests that change nothing but rows.
+ * Databases that a test leaves without rows to the next test in its process. Creating a database takes
+ * longer than most tests. These databases are for tests that change only rows.
  */
 import { inject } from "vitest";
 import { connectMysql, connectPostgres } from "./clients.js";
@@ -8,7 +8,7 @@ import { createMysql, createPostgres, type TestDatabase } from "./database.js";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** What their names begin with. The run that has created them deletes them at its end. */
+    /** The beginning of the databases' names. The test run deletes its databases at its end. */
     keptDatabases: string;
   }
 }
@@ -48,7 +48,7 @@ function keep(
     let url = free.pop();
     if (url === undefined) {
       const created = await create();
-      // It has connections of its own, of which a server has only so many.
+      // Disconnect: a server accepts only a limited number of connections.
       await created.prisma.$disconnect();
       url = created.url;
     }

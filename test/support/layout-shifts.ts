@@ -1,7 +1,7 @@
-/** Layout shifts of a page, as people would see them. */
+/** Layout shifts of a page, as visitors see them. */
 import type { Page } from "playwright-core";
 
-/** Records every shift of the layout that does not follow a press of the visitor. */
+/** Records every shift of the layout that does not follow the visitor's press. */
 export async function recordShifts(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => {
     const shifts = { total: 0 };

@@ -1,4 +1,4 @@
-/** Two limiters on one store, which are two processes to each other, with limits that are leased. */
+/** Two limiters on one store, as in two processes, with limits that are leased. */
 import { setImmediate } from "node:timers/promises";
 import { createManualClock } from "../../core/testing.js";
 import {
@@ -10,7 +10,7 @@ import {
 
 export const MS = 10_000;
 export const CAPACITY = 6000;
-/** What refills in the life of a block. */
+/** How many tokens refill in the life of a block. */
 export const REFILL = 1000;
 export const hot = { kind: "token bucket", rate: 6000, period: MINUTE, lease: { ms: MS } } as const;
 export const limits = {
@@ -34,7 +34,7 @@ export function processes(store: RateLimitStore, peer: RateLimitStore) {
     events,
     own,
     other,
-    /** Calls until this process has a block, which has many tokens then. */
+    /** Calls until this process has a block with many tokens. */
     async warm(name: Name = "hot") {
       for (let i = 0; i < 60; i++) await own.limit(name);
       // The next block may be on its way.
@@ -42,7 +42,7 @@ export function processes(store: RateLimitStore, peer: RateLimitStore) {
       return this.block(name);
     },
     row: async (name: Name = "hot") => (await other.getValue(name)).value,
-    /** What this process has left of its blocks. */
+    /** The tokens that this process has left in its blocks. */
     async block(name: Name = "hot") {
       return (await own.getValue(name)).value - (await other.getValue(name)).value;
     },

@@ -10,7 +10,7 @@ const POSTGRESQL = {
   waiting: `SELECT count(*) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 };
-// The names of its locks are those of the server.
+// A lock is named after the database: names of locks are global to the server.
 const MYSQL = {
   hold: "SELECT GET_LOCK(DATABASE(), 60)",
   release: "SELECT RELEASE_LOCK(DATABASE())",
@@ -22,7 +22,7 @@ const MYSQL = {
 /**
  * @param run runs a statement on one connection of the pool.
  * @param connections the size of the pool.
- * @returns frees the connections, once the database has let all statements wait.
+ * @returns a function that frees the connections, once the database has let all statements wait.
  */
 export async function lendConnections(
   { url, prisma }: TestDatabase<MysqlClient> | TestDatabase<PostgresClient>,
@@ -34,7 +34,7 @@ export async function lendConnections(
   const freed = new Promise<void>((resolve) => (free = resolve));
   let done: Promise<unknown> = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
-    // The union of the clients cannot be called.
+    // TypeScript cannot call the union of the clients.
     const client = prisma as PostgresClient;
     done = client.$transaction(
       async (tx) => {

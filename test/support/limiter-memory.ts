@@ -1,7 +1,7 @@
 /**
- * Uses limits of every kind with many keys, one kind after the other, in a process of its own. Prints as
- * JSON the most bytes that the limiter held in the heap meanwhile, by kind. That is what its caches hold:
- * the store forgets.
+ * Uses limits of every kind with many keys, one kind after the other, in a process of its own. Prints, as
+ * JSON, the most bytes that the limiter held in the heap meanwhile, by kind. These bytes are those of the
+ * limiter's caches, since the store forgets its rows.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -15,7 +15,7 @@ import {
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
-/** So many calls at once take little of the heap themselves. */
+/** This many calls at once take little of the heap themselves. */
 const TOGETHER = 200;
 
 const slots = { kind: "concurrency", slots: 1 } as const;
@@ -34,7 +34,7 @@ const limits = {
   line: slots,
 } as const satisfies LimitConfigs;
 
-/** All that a limiter can remember. Its store forgets, and its waits take no time. */
+/** A limiter with everything that it can remember. Its store forgets, and its waits take no time. */
 const limiter = createRateLimiter({
   store: memoryStore({ maxRows: 2000 }),
   limits,
@@ -55,13 +55,13 @@ const enter = (name: "slots" | "manySlots") => async (key: string) => {
   await using _ = await limiter.enter(name, { key });
 };
 
-/** By kind: what is done with each key, and with how many keys. */
+/** By kind: what is done with each key, and the number of keys. */
 const uses: Record<string, [use: (key: string, index: number) => Promise<unknown>, keys: number]> =
   {
     line: [
       async (key) => {
         await using _ = await limiter.enter("line", { key });
-        // In line for one look, and then it gives up.
+        // This call stands in the line for one look, and then gives up.
         await limiter.enter("line", { key, maxWait: 1 });
       },
       4000,
@@ -87,7 +87,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** As long as keys can be, and not of one byte a character. */
+/** As long as a key can be, with a character of more than one byte. */
 const keyOf = (kind: string, index: number) => `${kind} ${index}`.padStart(190, "k") + "Ω";
 
 async function useEach(kind: string, from: number, to: number): Promise<void> {
@@ -99,7 +99,7 @@ async function useEach(kind: string, from: number, to: number): Promise<void> {
 }
 
 await limiter.overrides.set("bucket", { times: 2 });
-// What the first calls of all compile is no cache.
+// The first calls of all compile code, which is not a cache.
 for (const kind of Object.keys(uses)) await useEach(kind, 0, 1);
 const before = heap();
 const most: Record<string, number> = {};

@@ -24,7 +24,7 @@ export function startLocalApp(link: RateLimitLinkOptions<LocalRouter> = {}) {
   return {
     limiter,
     client,
-    /** How often this procedure was called since the last time this was asked. */
+    /** How often this procedure was called since the last call of this function. */
     calls(path: string): number {
       const count = calls.filter((called) => called === path).length;
       calls.splice(0, calls.length, ...calls.filter((called) => called !== path));

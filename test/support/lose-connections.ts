@@ -66,7 +66,7 @@ async function loseTransaction({ limit }: { limit(name: "few"): Promise<unknown>
   await limit("few");
 }
 
-/** Resolves when this process has been told, too. */
+/** Resolves when this process, too, has been told that its connections are closed. */
 async function closeConnections(): Promise<void> {
   if (url.startsWith("mysql")) {
     const admin = await mysql2.createConnection(url);

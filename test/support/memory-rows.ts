@@ -11,7 +11,7 @@ const heap = () => {
   return process.memoryUsage().heapUsed;
 };
 
-/** Two thousand decisions at a time, so that the calls themselves take little of the heap. */
+/** The number of decisions at a time, so that the calls themselves take little of the heap. */
 const BATCH = 2000;
 const config = { kind: "token bucket", rate: 10, period: DAY } as const;
 const store = memoryStore();

@@ -22,10 +22,10 @@ import type { App, Context } from "../../example-app/shared/server/trpc.js";
 import { startServer } from "./http.js";
 
 /**
- * @param part the name of its router.
- * @param limits its limits; the others are those of the example.
- * @param prisma what the procedures use of it. The rows of the limits are in memory.
- * @param procedures made of what the example's own are made of.
+ * @param part the name of the part's router.
+ * @param limits the part's own limits; all others are those of the example.
+ * @param prisma the members of the client that the procedures use. The rows of the limits are in memory.
+ * @param procedures the part's procedures, made from the parts of the example's own.
  */
 export async function mountMinimal({
   part,

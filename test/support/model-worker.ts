@@ -1,9 +1,9 @@
 /**
- * A process that asks a provider for answers until its own limit denies a call. It knows nothing of the
- * provider's quota but what the header fields of the answers say.
+ * A process that asks a provider for answers until its own limit denies a call. It knows the provider's
+ * quota only from the header fields of the answers.
  *
  * Arguments: the kind of store, its URL, the URL of the provider, the most calls, and whether it listens
- * to the provider. Prints what became of its calls.
+ * to the provider. Prints the results of its calls.
  */
 import { limitModel } from "../../server/ai/index.js";
 import { createRateLimiter, isRateLimitError } from "../../server/index.js";
@@ -22,7 +22,7 @@ const middleware = limitModel(limiter, {
 const counts = { granted: 0, refused: 0, denied: 0 };
 let rest = Number(most);
 
-/** What a provider's package does: an error for a refusal, with its status and header fields. */
+/** Does what a provider's package does: a refusal becomes an error with its status and header fields. */
 async function doGenerate() {
   const answer = await fetch(provider!);
   const headers = Object.fromEntries(answer.headers);

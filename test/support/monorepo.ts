@@ -1,4 +1,4 @@
-/** Small monorepos in the shape of those that scaffolders write, for tests of the command. */
+/** Small monorepos like those that scaffolders write, for tests of the command. */
 
 type Files = Record<string, string>;
 
@@ -9,9 +9,9 @@ export interface MonorepoOptions {
   orm?: "drizzle" | "prisma";
   /** Whether the context has a session. */
   session?: boolean;
-  /** Where the API is served. */
+  /** The server framework of the API. */
   host?: "hono" | "express" | "next" | "start";
-  /** What the database's package has beside its schema. */
+  /** Code that the database's package has beside its schema. */
   db?: string;
 }
 
@@ -239,7 +239,7 @@ const CONTEXTS = {
   start: context("", "{ req }: { req: Request }"),
 };
 
-/** In the shape of create-t3-turbo: the package of the API makes the context, and exports little. */
+/** Like create-t3-turbo: the package of the API makes the context, and exports little. */
 export function turboMonorepo(): Files {
   return {
     "package.json": json({
@@ -363,7 +363,7 @@ export function TRPCReactProvider(props: { children: React.ReactNode }) {
   };
 }
 
-/** The same on Cloudflare Workers, with Drizzle on D1. */
+/** The same monorepo on Cloudflare Workers, with Drizzle on D1. */
 export function workersMonorepo(): Files {
   const files = monorepo();
   const server = JSON.parse(files["apps/server/package.json"]!) as {

@@ -1,6 +1,6 @@
 /**
- * A MariaDB in the place of a MySQL 8, which the tests cannot run: it reports the version of a MySQL,
- * refuses what only MariaDB understands, and parses the numbers of a JSON text as inexactly as
+ * A MariaDB that stands for a MySQL 8, which the tests cannot run. It reports the version of a MySQL,
+ * refuses statements that only MariaDB understands, and parses the numbers of a JSON text as inexactly as
  * MySQL's own parser. It does not have the planner and the locks of MySQL.
  */
 import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-driver.js";
@@ -14,7 +14,7 @@ import { connectMysql2 } from "./open-mysql.js";
 const VERSION = "8.0.36 MySQL Community Server - GPL";
 const MARIADB_ONLY = /SET STATEMENT|\bRETURNING\b|\bWAIT \d/;
 
-/** The next double, away from zero, of each number in a JSON text that is not whole. */
+/** For each number in a JSON text that is not whole: the next double, away from zero. */
 function inexact(param: unknown): unknown {
   if (typeof param !== "string" || !param.startsWith("[")) return param;
   return JSON.stringify(JSON.parse(param), (_key, value: unknown) =>

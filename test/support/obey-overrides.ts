@@ -1,9 +1,10 @@
 /**
- * A process whose limiter has overrides. It does what the lines of its input say, one after the other,
- * and prints a line of JSON for each. Times are in ms, of a clock that all processes of a machine share.
+ * A process whose limiter has overrides. It runs the commands on the lines of its input, one after the
+ * other, and prints a line of JSON for each. Times are in ms, of a clock that all processes of a machine
+ * share.
  *
- * Arguments: the kind of store, the database's URL, `overridesFor` in ms, and `channel` for
- * notifications of PostgreSQL.
+ * Arguments: the kind of store, the database's URL, `overridesFor` in ms, and `channel` for notifications
+ * of PostgreSQL.
  */
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
@@ -28,7 +29,7 @@ const limiter = createRateLimiter({
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const user = { key: "user" };
 
-/** Calls until the answer is this one. `lastAt` is when the last other one was asked for. */
+/** Calls until the answer is `ok`. `lastAt` is when the last call with the other answer was sent. */
 async function until(ok: boolean) {
   let lastAt: number | undefined;
   for (;;) {
@@ -54,7 +55,7 @@ const acts: Record<string, () => Promise<object>> = {
   async get() {
     return { isBlocked: (await limiter.overrides.get("many", user)) !== undefined };
   },
-  /** Until it is killed. */
+  /** Runs until the process is killed. */
   async "block and clear"() {
     console.log("{}");
     for (;;) {

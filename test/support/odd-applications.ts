@@ -1,4 +1,4 @@
-/** Applications whose layout, code or Drizzle schema is odd, by what is odd. */
+/** Applications whose layout, code or Drizzle schema is odd. Each name says what is odd. */
 import {
   CLIENT,
   DRIZZLE,

@@ -1,19 +1,19 @@
-/** What odd applications are made of. */
+/** The pieces of odd applications. */
 
 export interface OddProject {
   name: string;
   /** Bytes, or text in UTF-8. */
   files: Record<string, string | Buffer>;
-  /** By link, what it points to, relative to the application's folder. */
+  /** By the path of a link: the path that it points to, relative to the application's folder. */
   links?: Record<string, string>;
   readOnly?: string[];
-  /** Files that `init` changes or makes. All others are as they were. */
+  /** Files that `init` changes or makes. All other files stay as they were. */
   changes: string[];
-  /** What it says. */
+  /** What `init` prints. */
   says?: RegExp[];
-  /** The error with which it refuses the whole application. */
+  /** The error with which `init` refuses the whole application. */
   refuses?: RegExp;
-  /** Texts that are in files afterwards. */
+  /** Texts that files contain afterwards. */
   has?: Record<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** Applications whose package.json, Prisma schema or permissions are odd, by what is odd. */
+/** Applications whose package.json, Prisma schema or permissions are odd. Each name says what is odd. */
 import { ALL, CLIENT, type OddProject, PACKAGE, prisma, SCHEMA } from "./odd-project.js";
 
 export const ODD_SCHEMAS: OddProject[] = [

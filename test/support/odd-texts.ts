@@ -1,10 +1,12 @@
-/** Generators of files that are written in odd ways, for `init`. Each has the content of a usual one. */
+/**
+ * Generators of files for `init` that are written in odd ways. Each file has the content of a usual file.
+ */
 import fc from "fast-check";
 
 const LINE_ENDS = fc.constantFrom("\n", "\r\n", "mixed");
 const TRAILS = ["", "\n", "\n\n\n"];
 
-/** Line ends, a byte order mark, and the end of the file. Bytes are those of UTF-8. */
+/** Varies the line ends, a byte order mark, and the end of the file. The bytes are UTF-8. */
 export function odd(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const seed = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 });
   const parts = fc.tuple(text, LINE_ENDS, seed, fc.boolean(), fc.constantFrom(...TRAILS));
@@ -29,7 +31,7 @@ const EXTRAS = fc.constantFrom<object>(
   { devDependencies: { typescript: "7" } },
 );
 
-/** @param packages without which the application would be another one. */
+/** @param packages the packages that the application must keep. */
 export function packageJson(packages: Record<string, string>): fc.Arbitrary<string> {
   return fc
     .tuple(EXTRAS, ENTRIES, fc.constantFrom<string | number>(0, 1, 2, 4, "\t", "two"), fc.boolean())
@@ -56,7 +58,7 @@ const COMMENTS = fc.constantFrom(
 
 const PLACES = fc.array(fc.tuple(fc.nat({ max: 200 }), COMMENTS), { maxLength: 4 });
 
-/** With comments at the ends of some lines. */
+/** The text with comments at the ends of some lines. */
 export function commented(text: string): fc.Arbitrary<string> {
   return PLACES.map((comments) => withComments(text.split("\n"), comments));
 }
@@ -66,7 +68,7 @@ function withComments(lines: string[], comments: [number, string][]): string {
   return lines.join("\n");
 }
 
-/** Code with comments at the ends of some lines, and the style of another team. */
+/** Code with comments at the ends of some lines, in another team's style. */
 export function code(text: string): fc.Arbitrary<string> {
   const style = fc.record({ single: fc.boolean(), bare: fc.boolean(), tabs: fc.boolean() });
   return fc.tuple(PLACES, style).map(([comments, { single, bare, tabs }]) => {

@@ -1,7 +1,7 @@
 /**
- * A process that charges the same ids as others do at the same time, from the first to the last, and
- * sends each again until it has an answer. It tells when its calls are under way, so that it can be
- * killed before their answers come.
+ * A process that charges the same ids as other processes do at the same time, from the first id to the
+ * last. It sends each call again until the call has an answer. It prints when its calls are under way, so
+ * that a test can kill it before their answers come.
  *
  * Arguments: the kind of store, its URL, and the number of ids.
  */
@@ -10,7 +10,7 @@ import { ONCE_LIMITS } from "./once-limits.js";
 import { openStore, type StoreKind } from "./open-store.js";
 
 const [kind, url, ids] = process.argv.slice(2) as [StoreKind, string, string];
-/** Calls that are under way at a time. */
+/** How many calls are under way at a time. */
 const AT_A_TIME = 10;
 const key = "user";
 

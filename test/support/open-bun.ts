@@ -1,10 +1,10 @@
-/** Stores on the SQL client of Bun. They only open in a process of Bun. */
+/** Stores on the SQL client of Bun. They open only in a process of Bun. */
 import { createRequire } from "node:module";
 import { type DrizzleLike, drizzleStore } from "../../server/drizzle/index.js";
 import { type BunSqlLike, mysqlStore, pgStore, type RateLimitStore } from "../../server/index.js";
 import type { Open } from "./open-store.js";
 
-/** The client, as far as the tests use it. */
+/** The client's members that the tests use. */
 export interface BunSql extends BunSqlLike {
   begin<TResult>(run: (tx: BunSql) => Promise<TResult>): Promise<TResult>;
   begin<TResult>(options: string, run: (tx: BunSql) => Promise<TResult>): Promise<TResult>;
@@ -32,7 +32,7 @@ const openBun =
     };
   };
 
-/** Drizzle's driver of Bun has been there for MySQL since 1.0. */
+/** Drizzle's driver for Bun supports MySQL since 1.0. */
 const openDrizzle =
   (path: string, settings: object = {}): Open =>
   (url, { isolation, connections }) => {

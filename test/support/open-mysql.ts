@@ -5,15 +5,15 @@ import mysql2 from "mysql2/promise";
 import { mysqlStore, type RateLimitStore } from "../../server/index.js";
 import type { Open } from "./open-store.js";
 
-/** @param options go before those of the URL */
+/** @param options override those of the URL */
 export function connectMysql2(url: string, options: mysql2.PoolOptions = {}): mysql2.Pool {
   return mysql2.createPool({ ...addressOf(url), ...options });
 }
 
-/** @param options go before those of the URL */
+/** @param options override those of the URL */
 export function connectMariadb(url: string, options: mariadb.PoolConfig = {}): mariadb.Pool {
   const pool = mariadb.createPool({ ...addressOf(url), ...options });
-  // The pool emits an error while the server is away, which its types do not have. Ignore it.
+  // While the server is away, the pool emits an error that its types do not have. Ignore it.
   (pool as unknown as EventEmitter).on("error", () => {});
   return pool;
 }

@@ -24,7 +24,7 @@ import type { RateLimitStore } from "../../server/index.js";
 import { connectPool } from "./connect-pool.js";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.js";
 
-/** The tables of an application, as Kysely wants them. */
+/** The tables of an application, in the shape that Kysely wants. */
 export interface KyselyTables {
   RateLimit: RateLimitTable;
 }
@@ -37,16 +37,16 @@ export function connectMysql2(url: string, connections = 10): mysql.Pool {
   return mysql.createPool({ uri: url, connectionLimit: connections });
 }
 
-/** A connection to a SQLite file that does not wait, because a wait would block this process. */
+/** A connection to a SQLite file. It does not wait for locks, because a wait would block this process. */
 export function connectLibsql(url: string) {
   return createClient({ url });
 }
 
-/** A project of its own, because better-sqlite3 is compiled at its installation. */
+/** better-sqlite3 has a project of its own, because it is compiled at its installation. */
 const BETTER_SQLITE3 = fileURLToPath(new URL("../better-sqlite3/", import.meta.url));
 export const hasBetterSqlite3 = existsSync(`${BETTER_SQLITE3}node_modules`);
 
-/** See `connectLibsql`. */
+/** Does not wait for locks: see `connectLibsql`. */
 export function connectBetterSqlite3(url: string): SqliteDatabase {
   const Database = createRequire(BETTER_SQLITE3)("better-sqlite3") as new (
     path: string,

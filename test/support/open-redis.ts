@@ -6,7 +6,7 @@ import type { Open } from "./open-store.js";
 
 export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   const client = new Redis(url, options);
-  // Tests that end a connection expect its error where the store reports it.
+  // Tests that end a connection expect the store to report the error.
   client.on("error", () => {});
   return client;
 }

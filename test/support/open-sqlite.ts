@@ -6,7 +6,7 @@ import { type Config, createClient } from "@libsql/client";
 import { type SqliteDatabaseLike, sqliteStore, type RateLimitStore } from "../../server/index.js";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.js";
 
-/** How long a statement waits for other connections, ms. It blocks those of the same process, too. */
+/** How long a statement waits for other connections, ms. The wait blocks this whole process. */
 const TIMEOUT = 100;
 
 const BETTER_SQLITE3 = fileURLToPath(new URL("../better-sqlite3/package.json", import.meta.url));
@@ -14,10 +14,10 @@ const BETTER_SQLITE3 = fileURLToPath(new URL("../better-sqlite3/package.json", i
 export const hasBetterSqlite3 = existsSync(
   new URL("../better-sqlite3/node_modules/better-sqlite3/build/Release/", import.meta.url),
 );
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without better-sqlite3. */
 export const NO_BETTER_SQLITE3 = "needs better-sqlite3: npm run install:test-projects";
 
-/** The connection of a synchronous client, with its own word for an open transaction. */
+/** The connection of a synchronous client. Each client has its own property for an open transaction. */
 export interface SynchronousDatabase extends SqliteDatabaseLike {
   inTransaction?: boolean;
   isTransaction?: boolean;

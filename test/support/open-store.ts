@@ -1,4 +1,4 @@
-/** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
+/** Opens a store of each kind on a database's URL. Also works outside of the test runner. */
 import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client.js";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
@@ -71,7 +71,7 @@ const openers = {
   sqlite: throughPrisma("sqlite"),
   postgresql: throughPrisma("postgresql"),
   mysql: throughPrisma("mysql"),
-  /** Prisma for transactions, a pool for the rest. */
+  /** Prisma for transactions, and a pool for all other calls. */
   "pg and prisma": throughPrisma("postgresql", true),
   "pool of prisma": throughPoolOfPrisma,
   pg(url, { isolation, connections }) {
@@ -85,7 +85,7 @@ const openers = {
   mysql2: openMysql2,
   mariadb: openMariadb,
   "mariadb and prisma": throughPrisma("mysql", true),
-  /** MariaDB in the place of MySQL 8. */
+  /** MariaDB that stands for MySQL 8. */
   "mysql 8": openMysql8,
   /** libsql, better-sqlite3, node:sqlite and bun:sqlite. */
   ...sqliteOpeners,

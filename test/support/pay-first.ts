@@ -1,6 +1,8 @@
 /**
- * A process whose callers pay from a plan and then from credits until both are used up, for each key
- * that it reads. It prints what each call paid, and "done". Arguments: the kind of store, the database's URL, and the number of callers.
+ * A process whose callers pay from a plan and then from credits until both are used up. It does so for
+ * each key that it reads. It prints what each call paid, and "done".
+ *
+ * Arguments: the kind of store, the database's URL, and the number of callers.
  */
 import { createInterface } from "node:readline";
 import { createRateLimiter, DAY } from "../../server/index.js";
@@ -13,7 +15,7 @@ export const limits = {
 
 async function main([kind = "", url = "", callers = "1"]: readonly string[]): Promise<void> {
   const { store, close } = openStore(kind as StoreKind, url);
-  // One instant for all processes, so that nothing refills.
+  // All processes have the same fixed time, so nothing refills.
   const limiter = createRateLimiter({ store, limits, timeout: 20_000, clock: () => DAY });
   // Connect before the calls. The first query of a client can take seconds on a busy machine.
   await limiter.check("plan");
@@ -23,7 +25,7 @@ async function main([kind = "", url = "", callers = "1"]: readonly string[]): Pr
     for (;;) {
       const options = { key, count: index % 2 === 0 ? 1 : 3, split: true };
       const result = await limiter.limitFirst(["plan", "credits"], options);
-      // The others may still find one token where three are too many.
+      // A caller of three tokens ends here. A caller of one token may still find one.
       if (!result.ok) return;
       console.log(JSON.stringify(result.paid));
     }

@@ -14,7 +14,7 @@ export interface Pgbouncer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Such as "PgBouncer 1.18.0"; `undefined` where it is not installed. */
+/** For example "PgBouncer 1.18.0"; `undefined` if PgBouncer is not installed. */
 export function pgbouncerVersion(): string | undefined {
   try {
     return execFileSync("pgbouncer", ["--version"], { encoding: "utf8", env: PATHS }).split(
@@ -25,10 +25,10 @@ export function pgbouncerVersion(): string | undefined {
   }
 }
 
-/** Debian installs it where only root looks. */
+/** Debian installs PgBouncer in a folder that only root's path has. */
 const PATHS = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/usr/local/sbin` };
 
-/** @param server the URL of the server. Its user needs no password. */
+/** @param server the URL of the server. The user in the URL needs no password. */
 export async function startPgbouncer(server: string): Promise<Pgbouncer> {
   const { hostname, port, username } = new URL(server);
   const user = await unprivilegedUser();
@@ -78,7 +78,7 @@ ignore_startup_parameters = extra_float_digits,options
   };
 }
 
-/** Tries until something accepts connections on the port. */
+/** Tries until a program accepts connections on the port. */
 async function listens(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, "127.0.0.1");

@@ -10,7 +10,7 @@ export type Page = Awaited<ReturnType<typeof startLive>>;
 
 export const rateOf = ({ observer }: Page) => observer.config(a)?.rate;
 
-/** Answers all requests that are open. */
+/** Answers all open requests. */
 export async function answer(
   { requests }: Page,
   value: number,
@@ -22,7 +22,7 @@ export async function answer(
   return open.length;
 }
 
-/** A page whose stream was opened on the free plan, and whose last answer came on the paid one. */
+/** A page whose stream was opened on the free plan, and whose last answer came on the paid plan. */
 export async function upgrade(): Promise<Page> {
   const page = await startLive(1);
   page.observer.refresh(a);

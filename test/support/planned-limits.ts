@@ -1,4 +1,4 @@
-/** Limits with plans of each kind, beside one without. */
+/** Limits of each kind with plans, and one limit without plans. */
 import { DAY, HOUR, type LimitConfigs } from "../../server/index.js";
 
 export const plans = ["free", "pro"];

@@ -22,7 +22,7 @@ export async function setUpBucket(config: RateLimitConfig) {
       const [snapshot] = await limiter.snapshots([{ name: "playground" }]);
       return snapshot!;
     },
-    /** Calls, and returns how the answer arrives at the page. */
+    /** Calls, and returns a function that delivers the answer to the page. */
     async call(count = 1, reserve = false) {
       const result = await limiter.limit("playground", { count, reserve });
       const answeredAt = now;

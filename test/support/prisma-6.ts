@@ -48,11 +48,11 @@ export function connectPrisma6(provider: Provider, url: string, connections?: nu
   return new PrismaClient({ adapter: adapters[provider](url, connections) });
 }
 
-/** A client whose adapter has a pool of the application, and the pool. */
+/** The application's pool, and a client whose adapter uses that pool. */
 export function connectPoolOfPrisma6(url: string) {
   const { PrismaClient } = require("./generated/postgresql") as { PrismaClient: Make<Client> };
   const { PrismaPg } = require("@prisma/adapter-pg") as { PrismaPg: Make<unknown> };
-  // The adapter takes pools of its own copy of `pg` only.
+  // The adapter accepts only pools of its own copy of `pg`.
   const { Pool } = createRequire(require.resolve("@prisma/adapter-pg"))("pg") as typeof pg;
   const pool = new Pool({ connectionString: url, max: 2 });
   pool.on("error", () => {});

@@ -15,7 +15,7 @@ const isInstalled = existsSync(
   fileURLToPath(new URL("node_modules/@prisma/orm-postgres/package.json", project)),
 );
 
-/** Why its tests cannot run, if they cannot. */
+/** Why the tests of Prisma 8 cannot run; `undefined` if they can. */
 export const noPrisma8: string | undefined =
   node24 === undefined
     ? NO_NODE_24

@@ -1,4 +1,4 @@
-/** Prisma on its adapter for better-sqlite3, if that was compiled on this machine. */
+/** Prisma on its adapter for better-sqlite3, if better-sqlite3 was compiled on this machine. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";

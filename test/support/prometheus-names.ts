@@ -1,16 +1,16 @@
 /**
- * The names and labels under which Prometheus has the metrics of OpenTelemetry, by the rules of
- * https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics: dots are
- * underscores, a counter ends with `_total`, and a histogram is three series. Units are appended by
- * Prometheus' own OTLP receiver and by the Collector, but not by the exporter for Node.js.
+ * The names and labels that Prometheus gives to the metrics of OpenTelemetry, by the rules of
+ * https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics: dots become
+ * underscores, a counter ends with `_total`, and a histogram is three series. Prometheus' own OTLP
+ * receiver and the Collector append units. The exporter for Node.js does not.
  */
 import type { ScopeMetrics } from "@opentelemetry/sdk-metrics";
 import { DataPointType } from "@opentelemetry/sdk-metrics";
 
-/** A series, and the labels that it can have with their values. */
+/** A series, and its possible labels with their values. */
 export type Series = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
-/** What units are called. Those in braces are annotations, and are left out. */
+/** The names of units. Units in braces are annotations, and are left out. */
 const UNITS: Record<string, string> = { s: "_seconds", ms: "_milliseconds", By: "_bytes" };
 
 export function seriesOf(scopes: readonly ScopeMetrics[], withUnits: boolean): Series {
@@ -66,7 +66,10 @@ function groupedBy(query: string): string[] {
   return found.flatMap(([, labels = ""]) => labels.split(/,\s*/));
 }
 
-/** What of a query no series has. Every query of the dashboard is about series with the same labels. */
+/**
+ * The parts of a query that match no series. Every query of the dashboard is about series with the same
+ * labels.
+ */
 export function problemsOf(query: string, series: Series): string[] {
   const selectors = selectorsIn(query);
   if (selectors.length === 0) return [`${query}: selects nothing`];

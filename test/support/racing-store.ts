@@ -1,6 +1,6 @@
 /**
- * A store on which other calls can come between the read and the write of a decision. As in a store on
- * a database, only the rows that the decision writes or gives back are guarded.
+ * A store on which other calls can come between the read and the write of a decision. As in a store on a
+ * database, only the rows that the decision writes or guards are checked.
  */
 import type { Row } from "../../core/rows/row.js";
 import type { Decision, RateLimitStore } from "../../server/index.js";
@@ -8,11 +8,11 @@ import type { Decision, RateLimitStore } from "../../server/index.js";
 type States = readonly (Row | null)[];
 
 export interface Race {
-  /** Runs once, after the next decision has read its rows, and before they are written. */
+  /** Runs once: after the next decision has read its rows, and before it writes them. */
   meanwhile?: (() => Promise<unknown>) | undefined;
 }
 
-/** @param rows a store with the rows. Other limiters may use it, too. */
+/** @param rows the store that holds the rows. Other limiters may use it, too. */
 export function racingStore(rows: RateLimitStore): { store: RateLimitStore; race: Race } {
   const race: Race = {};
 

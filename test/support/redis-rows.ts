@@ -18,10 +18,10 @@ export const redisUrl =
 export const NO_REDIS = `TEST_REDIS_URL is not set, and no server answers at ${DEFAULT_URL}`;
 
 export interface RedisRows {
-  /** Of the server, and with the prefix as `openStore` takes it. */
+  /** The server's URL, with the prefix as `openStore` takes it. */
   url: string;
   prefix: string;
-  /** A client that the test may use, too. */
+  /** A client that the test may also use. */
   client: Redis;
   /** Opens a store on the same rows, with a client of its own, as another process would. */
   open(options?: RedisStoreOptions, clientOptions?: RedisOptions): RateLimitStore;

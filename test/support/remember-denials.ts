@@ -1,6 +1,6 @@
 /**
- * A process that remembers denials. It does what the lines of its input say, one after the other, and
- * prints a line of JSON for each. Times are in ms, of a clock that all processes of a machine share.
+ * A process that remembers denials. It runs the commands on the lines of its input, one after the other,
+ * and prints a line of JSON for each. Times are in ms, of a clock that all processes of a machine share.
  *
  * Arguments: the kind of store, the database's URL, `rememberDenials` in ms, and `channel` for
  * notifications of PostgreSQL.
@@ -27,7 +27,9 @@ const now = () => Number(process.hrtime.bigint()) / 1e6;
 
 const acts = {
   limit: () => limiter.limit("few"),
-  /** Until one is granted. `lastKnownAt` is when the last one began that was denied from memory. */
+  /**
+   * Calls until a call is granted. `lastKnownAt` is when the last call began that was denied from memory.
+   */
   async "limit until granted"() {
     let lastKnownAt: number | undefined;
     for (;;) {
@@ -35,7 +37,7 @@ const acts = {
       const result = await limiter.limit("few");
       if (result.ok) return { ok: true, lastKnownAt };
       if (result.remembered) lastKnownAt = startedAt;
-      // Answers from memory wait for nothing, and those of the database have to be read.
+      // An answer from memory waits for no I/O, so give the process time to read answers of the database.
       await setImmediate();
     }
   },

@@ -11,8 +11,8 @@ export function runDoctor(url: string, options: Partial<DoctorOptions> = {}): Pr
 }
 
 /**
- * The findings that are not ok, as `level check`. Not those about the server's connections, which
- * other tests open and close meanwhile, and not that the benchmarks measure Prisma without a pool.
+ * The findings that are not ok, as `level check`. Leaves out the server's connections, which other tests
+ * open and close meanwhile, and the benchmarks' measurement of Prisma without a pool.
  */
 export function faultsOf(findings: readonly Finding[]): string[] {
   return findings

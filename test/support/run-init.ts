@@ -1,4 +1,4 @@
-/** Runs `init` in this process, and the command as its users run it. */
+/** Runs `init` in this process, or the command as a user runs it. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { init } from "../../cli/init/init.js";
@@ -12,12 +12,12 @@ interface RunOptions {
   now?: number;
 }
 
-/** Resolves with what it printed. */
+/** Resolves with the text that `init` printed. */
 export async function runInit(root: string, options: RunOptions = {}): Promise<string> {
   return (await collectInit(root, options)).join("\n");
 }
 
-/** Resolves with each text that it printed. A diff is one of them. */
+/** Resolves with each text that `init` printed. A diff is one text. */
 export async function collectInit(
   root: string,
   { dryRun = false, now = Date.now() }: RunOptions = {},

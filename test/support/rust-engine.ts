@@ -1,7 +1,7 @@
 /**
- * A client in the shape of Prisma 6 with its Rust engine, on PostgreSQL. That engine is a download
- * of its own, and was only read. What was read is done here through `pg`: the database is told the
- * type of each parameter, which is that of its value, and errors carry the database's code.
+ * A client that behaves like Prisma 6 with its Rust engine, on PostgreSQL. That engine is a separate
+ * download, and only its source was read. This client does the same through `pg`: it tells the database
+ * the type of each parameter, which is the type of its value, and its errors carry the database's code.
  */
 import type pg from "pg";
 import type { PrismaLike, RateLimitStore } from "../../server/index.js";

@@ -1,4 +1,4 @@
-/** Applications as create-t3-app writes them, and small ones of a test's own. */
+/** Applications as create-t3-app writes them, and small applications made by a test. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
@@ -26,7 +26,7 @@ export async function makeFolder(files: Record<string, string>): Promise<Folder>
 }
 
 /**
- * A copy of a new T3 app, with nothing installed, or the reason why there is none.
+ * A copy of a new T3 app with nothing installed, or a text that says why there is none.
  *
  * @param flags of create-t3-app, in addition to `--trpc true --appRouter true`.
  */
@@ -39,7 +39,7 @@ export async function makeT3App(flags: string): Promise<Folder | string> {
   return openFolder(root);
 }
 
-/** Scaffolds once per machine. Several processes may do so at a time. */
+/** Scaffolds once per machine. Several processes may scaffold at a time. */
 async function scaffold(flags: string, cached: string): Promise<string | undefined> {
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(join(CACHE, "new-"));
@@ -58,7 +58,7 @@ async function scaffold(flags: string, cached: string): Promise<string | undefin
   }
 }
 
-/** A folder that is there already. */
+/** A folder that exists already. */
 export function openFolder(root: string): Folder {
   return {
     root,

@@ -19,9 +19,9 @@ export const anyEvent = fc.oneof(
   fc.record({ act: fc.constant("limit"), count, reserve: fc.boolean(), dice, delivery }),
   fc.record({ act: fc.constant("refund"), count, dice, delivery }),
   fc.record({ act: fc.constant("reset"), delivery }),
-  // The client's own calls. It knows their effect without a message. `send` sends a call. `denial`
-  // asks for the largest count, so it is denied unless the limit is full. `give back` debits a call
-  // and then does not send it.
+  // The client's own calls. The client knows their effect without a message. `send` sends a call.
+  // `denial` asks for the largest count, so it is denied unless the limit is full. `give back` debits a
+  // call and then does not send it.
   fc.record({ act: fc.constant("send"), count: positiveCount, dice, isCrossed: fc.boolean() }),
   fc.record({ act: fc.constant("denial"), dice }),
   fc.record({ act: fc.constant("give back"), count }),

@@ -1,4 +1,4 @@
-/** Serves a handler of `fetch`'s requests over HTTP, as route handlers and edge functions are. */
+/** Serves a handler of `fetch` requests over HTTP, as hosts serve route handlers and edge functions. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
@@ -31,7 +31,7 @@ export function serveFetch(
           .on("error", () => {})
           .pipe(res);
     };
-    // A host answers 500 where the handler fails.
+    // A host answers 500 if the handler fails.
     void (async () => handle(request))().then(respond, () => res.writeHead(500).end());
   });
   return listen(server, path);

@@ -1,4 +1,4 @@
-/** Files of tests that share a document leave it as they found it. */
+/** Cleans up after each file of tests that share a document. */
 import { cleanup } from "@testing-library/react";
 import { afterAll } from "vitest";
 

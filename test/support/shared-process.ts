@@ -1,6 +1,6 @@
 /**
- * Files of tests that share a process leave its functions and its clock as they found them, and no
- * timer: what a limiter of one file still wants to do, such as to write usage, would run in the next one.
+ * Cleans up after each file of tests that share a process: functions, the clock and timers. Otherwise, a
+ * timer of one file's limiter, such as for writing usage, would fire during the next file.
  */
 import { promisify } from "node:util";
 import { afterAll, vi } from "vitest";
@@ -8,7 +8,7 @@ import { afterAll, vi } from "vitest";
 type Timer = ReturnType<typeof setTimeout>;
 const KEY = Symbol.for("trpc-rate-limit.test.timers");
 
-/** Set-up runs once per file, and replaces the timers of the process once. */
+/** The set-up runs once per file, and replaces the timers of the process only once. */
 const shared = globalThis as { [KEY]?: Set<Timer> };
 const timers = (shared[KEY] ??= keepTimers());
 
@@ -18,14 +18,14 @@ const { clearTimeout, clearInterval, clearImmediate } = globalThis;
 afterAll(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
-  // A spy on a faked timer puts the faked one back, even where the real one has come back before.
+  // A spy on a fake timer restores the fake timer, even after the real timer was restored.
   Object.assign(globalThis, { Date, setTimeout, setInterval, setImmediate });
   Object.assign(globalThis, { clearTimeout, clearInterval, clearImmediate });
   for (const timer of timers) clearTimeout(timer);
   timers.clear();
 });
 
-/** @returns the timers that are set and have not fired. One that was cleared stays until the end of its file. */
+/** @returns the timers that are set and have not fired. A cleared timer stays until the end of its file. */
 function keepTimers(): Set<Timer> {
   const kept = new Set<Timer>();
   const { setTimeout: once, setInterval: again } = globalThis;

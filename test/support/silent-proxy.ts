@@ -1,6 +1,6 @@
 /**
- * A proxy whose connections can die without a word, as in a failover: they stay open, and carry
- * nothing any more. Connections that are opened later work.
+ * A proxy whose connections can die silently, as in a failover: they stay open, and carry nothing any
+ * more. Connections that are opened later work.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -9,9 +9,9 @@ export interface SilentProxy {
   /** The URL of the server through the proxy. */
   url: string;
   silence(): void;
-  /** As `silence`, and neither side hears when the other one closes its end. */
+  /** As `silence`. In addition, neither side hears when the other side closes its end. */
   cut(): void;
-  /** As `silence`, and connections that are opened later carry nothing either. */
+  /** As `silence`. In addition, connections that are opened later carry nothing. */
   silenceAll(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface SilentProxy {
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
-  /** Sockets whose other end nobody reaches. */
+  /** Sockets whose other end is cut off. */
   const unheard = new Set<Socket>();
   let isSilent = false;
   const server = createServer((client) => {

@@ -10,12 +10,12 @@ import { launchChromium } from "./chromium.js";
 export const DIST = fileURLToPath(new URL("../../site/dist", import.meta.url));
 export const PHONE = { width: 390, height: 844 };
 
-/** @throws Error where there is no Chromium. */
+/** @throws Error if there is no Chromium. */
 export async function openSite() {
   const { base } = readAddress();
   const browser = await launchChromium();
   const files = sirv(DIST, { dev: true });
-  // Below a path, as on GitHub Pages, where a missing page is answered with 404.html.
+  // The site is served below a path, as on GitHub Pages, where 404.html answers for a missing page.
   const server = createServer((req, res) => {
     req.url = req.url!.startsWith(base) ? req.url!.slice(base.length - 1) : "/404";
     files(req, res, () => {
@@ -35,9 +35,9 @@ export async function openSite() {
     });
 
   /**
-   * Opens a page of the site, and notes what its console says.
+   * Opens a page of the site, and records what its console says.
    *
-   * @param visitor whose tab it is. @default a new one
+   * @param visitor the browser context of the tab. @default a new visitor
    */
   async function open(path: string, visitor?: BrowserContext) {
     const context = visitor ?? (await newVisitor());

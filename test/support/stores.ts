@@ -1,7 +1,7 @@
 /**
- * Opens a new store of each kind, for tests that run on all of them. MySQL is included if
- * TEST_MYSQL_URL is set, and Redis if one answers. Otherwise `test/server/store/sql/mysql/mysql.test.ts`
- * and `test/server/redis/redis-store.test.ts` report a skipped test.
+ * Opens a new store of each kind, for tests that run on all of them. MySQL is included if TEST_MYSQL_URL
+ * is set, and Redis if a server answers. Otherwise `test/server/store/sql/mysql/mysql.test.ts` and
+ * `test/server/redis/redis-store.test.ts` report a skipped test.
  */
 import { memoryStore, type RateLimitStore } from "../../server/index.js";
 import {
@@ -23,13 +23,13 @@ export interface OpenStore {
 }
 
 export interface OpenOptions {
-  /** Gives the test a database of its own, because something may still write to it at the end. */
+  /** Gives the test a database of its own, because a call may still write to it at the end of the test. */
   isNew?: boolean;
 }
 
 type NamedStore = [name: string, open: (options?: OpenOptions) => Promise<OpenStore>];
 
-/** Where a change breaks first. `npm test` runs on them. */
+/** The stores on which a change breaks first. `npm test` runs on them. */
 const few: NamedStore[] = [
   [
     "memory",
@@ -41,7 +41,7 @@ const few: NamedStore[] = [
   ["PostgreSQL through pg", (options) => onDatabase("pg", openPostgres(options))],
 ];
 
-/** Each other database. `npm run test:stores` runs on them. */
+/** A store on each other database. `npm run test:stores` runs on them. */
 const databases: NamedStore[] = [
   ["SQLite", () => onDatabase("sqlite", createSqlite())],
   ["PostgreSQL through Prisma", (options) => onDatabase("postgresql", openPostgres(options))],
@@ -52,7 +52,7 @@ const databases: NamedStore[] = [
       ] satisfies NamedStore[])),
 ];
 
-/** Other drivers to the same databases. `npm run test:drivers` runs on them. */
+/** Stores on other drivers of the same databases. `npm run test:drivers` runs on them. */
 const drivers: NamedStore[] = [
   [
     "PostgreSQL through Prisma and a pool",
@@ -81,7 +81,7 @@ const chosen = process.env["TEST_STORES"];
 const isDatabases = chosen === "databases";
 
 export const stores = isDatabases ? databases : chosen === "drivers" ? drivers : few;
-/** Also the one that has no transactions, and prunes nothing. */
+/** Includes the Redis store, which has no transactions and prunes nothing. */
 export const storesAndRedis = isDatabases ? [...databases, ...redis] : stores;
 
 function openPostgres({ isNew = false }: OpenOptions = {}) {

@@ -1,12 +1,9 @@
-/** Databases with the roles of Supabase and the rights that it gives them on new tables. */
+/** Databases with the roles of Supabase, and with the rights of these roles on new tables. */
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { createPostgres } from "./database.js";
 
-/**
- * Roles belong to the server, so those of other tests may be there already, and they stay: another test
- * may be using them.
- */
+/** Roles belong to the server. Another test may have made them, and may be using them, so they stay. */
 export const SUPABASE_ROLES_SQL = `DO $$ BEGIN
   PERFORM pg_advisory_xact_lock(39);
   IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'anon') THEN
@@ -15,8 +12,8 @@ export const SUPABASE_ROLES_SQL = `DO $$ BEGIN
 END $$`;
 
 /**
- * An empty database. As on Supabase, the owner of its tables is no superuser, and each new table is
- * open to visitors.
+ * An empty database. As on Supabase, the owner of its tables is not a superuser, and visitors may access
+ * each new table.
  */
 export async function createSupabase() {
   const database = await createPostgres();
@@ -35,7 +32,7 @@ export async function createSupabase() {
   ];
   for (const statement of statements) await database.prisma.$executeRawUnsafe(statement);
 
-  /** What connects as a role, with its rights only. */
+  /** The URL for connections as a role, with the rights of that role only. */
   const urlAs = (role: string) => `${database.url}?options=-c%20role%3D${role}`;
   const poolAs = (role: string) => {
     const pool = new pg.Pool({ connectionString: urlAs(role), max: 4 });
@@ -44,7 +41,7 @@ export async function createSupabase() {
     return pool;
   };
   return {
-    /** Of the owner of the tables, as whom the application connects. */
+    /** The URL for the owner of the tables, the role of the application. */
     url: urlAs(owner),
     owner: poolAs(owner),
     visitor: poolAs("anon"),

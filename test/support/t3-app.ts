@@ -14,12 +14,12 @@ const APP = join(ROOT, "test/t3-app");
 const NEXT = join(APP, "node_modules/next/dist/bin/next");
 
 export const hasT3App = existsSync(NEXT);
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without the T3 app. */
 export const NO_T3_APP = "test/t3-app is not installed: npm run install:test-projects";
 
 const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1" };
 
-/** Packs the package as it is built, unpacks it into the application, and builds that. */
+/** Packs the built package, unpacks it into the application, and builds the application. */
 export async function buildT3App(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "t3-app-"));
   try {
@@ -34,7 +34,7 @@ export async function buildT3App(): Promise<void> {
     await run("tar", ["-xzf", archive, "--strip-components=1", "-C", installed]);
     await run(process.execPath, [NEXT, "build"], {
       cwd: APP,
-      // A build imports the modules that open the database, and asks it nothing.
+      // The build imports the modules that open the database, but sends no query to it.
       env: { ...env, DATABASE_URL: `file:${join(folder, "build.db")}` },
     }).catch((error: { stdout: string; stderr: string }) => {
       throw new Error(`next build failed:\n${error.stdout}\n${error.stderr}`);

@@ -1,7 +1,7 @@
 /**
  * A browser with many tabs and the server that they reach, in memory and on the time of Vitest's fake
- * timers. Tabs are hidden, frozen, closed and killed. A frozen tab runs nothing, and does it all when
- * it thaws.
+ * timers. Tabs are hidden, frozen, closed and killed. A frozen tab runs no task, and runs all waiting
+ * tasks when it thaws.
  */
 import {
   createRateLimitObserver,
@@ -31,18 +31,18 @@ interface Stream {
 export interface Tab {
   observer: RateLimitObserver;
   page: PageGlobals;
-  /** How many questions the tab has asked. */
+  /** How many requests the tab has sent for a status. */
   questions(): number;
   setHidden(isHidden: boolean): void;
-  /** @param isSudden without the event, as if its process was stopped. */
+  /** @param isSudden without the event, as if the tab's process was stopped. */
   freeze(isSudden?: boolean): void;
-  /** @param order changes the order in which it does what has waited. */
+  /** @param order changes the order in which the tab runs the tasks that have waited. */
   thaw(order?: (tasks: (() => void)[]) => (() => void)[]): void;
   close(): void;
-  /** Goes to another page. The browser keeps this one, to go back to it. */
+  /** Goes to another page. The browser keeps this page for the "back" button. */
   goAway(): void;
   goBack(): void;
-  /** Without an event. */
+  /** Ends the tab without an event. */
   kill(): void;
 }
 
@@ -117,7 +117,7 @@ export function createBrowser() {
     const page = {
       Date,
       setInterval(task: () => void, ms: number) {
-        // A page that thaws runs it once, not once for each time that it missed.
+        // A page that thaws runs the task once, not once for each interval that it missed.
         let isWaiting = false;
         return setInterval(() => {
           if (isWaiting) return;
@@ -200,7 +200,7 @@ export function createBrowser() {
       },
       freeze(isSudden = false) {
         if (!isSudden) emit("freeze");
-        // What the event has resolved goes on before the page stops.
+        // The page stops only after the tasks that the event has resolved.
         queueMicrotask(() => queueMicrotask(() => (isFrozen = true)));
       },
       thaw(order = (tasks) => tasks) {
@@ -232,7 +232,7 @@ export function createBrowser() {
 
   return {
     openTab,
-    /** The server tells nobody about the limit, and ends the streams that follow it. */
+    /** The server refuses the limit to all tabs, and ends the streams that follow it. */
     refuse(item: RateLimitItem) {
       refused.add(idOf(item));
       for (const stream of Array.from(streams)) {
@@ -242,7 +242,7 @@ export function createBrowser() {
       }
     },
     allow: (item: RateLimitItem) => void refused.delete(idOf(item)),
-    /** What the tabs keep in the browser. */
+    /** The locks and channels that the tabs have in the browser. */
     async kept() {
       const { held = [], pending = [] } = await locks.createClient((task) => task()).locks.query();
       const locked = [...held, ...pending].map(({ name }) => name!);

@@ -1,4 +1,7 @@
-/** A server whose users are on plans. A header names the user. Streams send none: they are Ada's. */
+/**
+ * A server whose users are on plans. A header names the user. A request without the header, such as a
+ * stream, is Ada's.
+ */
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { initTRPC } from "@trpc/server";
 import { createRateLimiter, HOUR, memoryStore, type RateLimitStore } from "../../server/index.js";
@@ -10,7 +13,7 @@ import {
 } from "../../server/trpc/index.js";
 import { startServer } from "./http.js";
 
-/** What the plans may do of `send` and `upload`. */
+/** What the plans allow of `send` and `upload`. */
 export const FREE = { kind: "token bucket", rate: 3, period: HOUR } as const;
 export const PAID = { kind: "token bucket", rate: 30, period: HOUR } as const;
 
@@ -36,11 +39,11 @@ export interface TierContext {
   plan: Tier;
 }
 
-/** The plan that the context has, which for a stream is that of its start. */
+/** The plan in the context. For a stream, that is the plan at its start. */
 export const byContext: TierResolver = ({ ctx }) => ctx.plan;
 
 export interface TierServerOptions {
-  /** `"limiter"`: the limiter's own function says it, by the user. @default byContext */
+  /** `"limiter"`: the limiter's own function resolves the plan, by the user. @default byContext */
   plan?: TierResolver | "limiter";
   /** ms between two resolutions of a stream's keys and plans. @default 60000 */
   keyInterval?: number;
@@ -53,7 +56,7 @@ export async function startTierServer({
   keyInterval,
   store = memoryStore(),
 }: TierServerOptions = {}) {
-  /** By user. Users without an entry are on the free plan. */
+  /** The plans by user. A user without an entry is on the free plan. */
   const plans = new Map<string | undefined, Tier>();
   const planOf = (user: string | undefined) => plans.get(user) ?? "free";
   const limiter = createRateLimiter({

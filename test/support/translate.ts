@@ -1,12 +1,12 @@
 /**
- * What the translator of a browser does to a page: it puts `<font>` elements with texts of their own
- * in place of the page's texts, now and whenever a text comes later. So a framework still holds texts
- * that are not in the document any more, and throws when it removes one, or puts something before it.
- * Chrome leaves out blanks; here they are replaced, too, because not all translators do.
+ * Does to a page what the translator of a browser does. It puts `<font>` elements with texts of their own
+ * in place of the page's texts, now and whenever a text comes later. A framework then still holds texts
+ * that are no longer in the document, and throws when it removes such a text, or inserts something before
+ * it. Chrome leaves blanks alone. Here blanks are replaced, too, because some translators replace them.
  *
  * It uses nothing outside of itself, so that it can run in a page of Chromium.
  *
- * @returns leaves what comes from then on as it is.
+ * @returns a function that ends the translation: later texts stay as they are.
  */
 export function translatePage(): () => void {
   function translate(node: Node): void {

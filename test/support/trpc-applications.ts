@@ -1,4 +1,4 @@
-/** Small applications with tRPC that no scaffolder has written, one for each host. */
+/** Small applications with tRPC that were not scaffolded, one for each host. */
 
 export type Files = Record<string, string>;
 
@@ -14,7 +14,7 @@ export interface ApplicationOptions {
   more?: Files;
 }
 
-/** An API of its own on a pool of `pg`, with a page in React. */
+/** An application with an API on a pool of `pg`, and a page in React. */
 export function application({
   packages = [],
   context,

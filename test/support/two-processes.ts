@@ -1,4 +1,4 @@
-/** A limiter, and a second one as another process on the same rows would have it. */
+/** A limiter, and a second limiter on the same rows, as in another process. */
 import { createManualClock } from "../../core/testing.js";
 import {
   createRateLimiter,
@@ -8,14 +8,14 @@ import {
 import type { LimitConfigs } from "../../server/limiter/types/names.js";
 import type { OpenStore } from "./stores.js";
 
-/** Both have the same clock. Time passes only when a test advances it. */
+/** Both limiters have the same clock. Time passes only when a test advances it. */
 export async function twoProcesses<const TLimits extends LimitConfigs>(
   open: () => Promise<OpenStore>,
   limits: RateLimiterOptions<TLimits, unknown, never>["limits"],
 ) {
   const opened = await open();
   const clock = createManualClock();
-  /** Of both, in order. */
+  /** The events of both limiters, in order. */
   const events: DecisionEvent[] = [];
   const options = {
     clock,

@@ -1,6 +1,6 @@
 /**
- * A process that takes tokens of a limit and writes its usage now and then, until it is killed. It tells
- * how many of its calls are answered, and how many of those are written.
+ * A process that takes tokens of a limit and writes its usage now and then, until it is killed. It prints
+ * how many of its calls are answered, and how many of the answered calls are written.
  *
  * Arguments: the kind of store, its URL, and the key.
  */
@@ -12,7 +12,8 @@ import { USAGE_LIMITS } from "./usage-limits.js";
 const [kind, url, key] = process.argv.slice(2) as [StoreKind, string, string];
 
 const { store } = openStore(kind, url, { connections: 4 });
-// Only the flushes below, so that what is written is known by calls and not by the time.
+// Usage is written only by the flushes below, so that the written part is known by calls and not by the
+// time.
 const limiter = createRateLimiter({
   store,
   limits: USAGE_LIMITS,
@@ -36,7 +37,7 @@ async function call(): Promise<void> {
     await limiter.limit("tokens", { key });
     answered++;
     process.stdout.write(`answered ${answered}\n`);
-    // A synchronous client lets no other work of this process run.
+    // Without this, a synchronous client would let no other work of this process run.
     await nextTick();
   }
 }

@@ -1,12 +1,13 @@
 /**
  * Web Locks in memory, for Node versions without them: queues in order, shared and exclusive locks,
- * `steal`, `signal` and `query`. A lock belongs to a client, which is a page here. It ends with it.
+ * `steal`, `signal` and `query`. A lock belongs to a client, which is a page here, and ends with that
+ * page.
  */
 interface Request {
   client: string;
   name: string;
   mode: LockMode;
-  /** The lock is granted: runs the callback. */
+  /** The lock is granted: runs the callback of `request`. */
   grant(): void;
   /** The promise of `request` rejects. */
   reject(error: unknown): void;
@@ -60,7 +61,7 @@ export function createWebLocks() {
           mode,
           grant: () =>
             run(() => {
-              // Stolen, or its page is gone.
+              // The lock was stolen, or its page is gone.
               if (!held.includes(own)) return;
               const end = () => release(own);
               Promise.resolve(callback({ name, mode } as Lock))
@@ -95,7 +96,7 @@ export function createWebLocks() {
 
     return {
       locks: { request, query } as Locks,
-      /** The page is gone, however it went. */
+      /** The page is gone, for whatever reason. */
       end() {
         pending = pending.filter((other) => other.client !== client);
         for (const lock of held.filter((other) => other.client === client)) release(lock);

@@ -59,7 +59,7 @@ export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits)
     clock,
     /** Steps the server's clock by `ms`. */
     stepClock: (ms: number) => void (serverOffset += ms),
-    /** The server's answer if its clock showed `now`. Only for calls that write nothing. */
+    /** The server's answer as if its clock showed `now`. Only for calls that write nothing. */
     async at<TResult>(now: number, call: () => Promise<TResult>): Promise<TResult> {
       const before = serverOffset;
       serverOffset = now - steady();
@@ -142,7 +142,7 @@ export async function follow(
     /**
      * Performs a step, and delivers the changes that the observer cannot know by itself.
      *
-     * @param maxCount the largest count that a call can have.
+     * @param maxCount the largest count of a call.
      * @returns for a call of the client: the prediction of the observer and the server's answer.
      */
     async perform({ act, ms = 0, reserve = false, ...step }: Step, maxCount: number) {
@@ -152,7 +152,7 @@ export async function follow(
       if (act === "limit") await onPair(pair, (of) => of.limit(name, { count: tokens, reserve }));
       if (act === "refund") await onPair(pair, (of) => of.refund(name, { count: tokens }));
       if (act === "reset") await limiter.reset(name);
-      // No call follows, and after a while an answer is believed.
+      // No call follows the debit. After this time, the observer believes an answer without the call.
       if (act === "debit") {
         observer.debit(item, tokens);
         steady.advance(1500);

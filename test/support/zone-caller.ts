@@ -1,8 +1,8 @@
 /**
- * A process that uses up each window of a limit of a time zone, one after the other. It prints the
- * grants of each window as JSON, and the time zone of the process itself. Arguments: the kind of
- * store, the database's URL, the limit's period, and an instant in the first window and one after the
- * start of the last one.
+ * A process that uses up each window of a limit in a time zone, one after the other. It prints, as JSON,
+ * the grants of each window and the time zone of the process itself. Arguments: the kind of store, the
+ * database's URL, the limit's period, an instant in the first window, and an instant after the start of
+ * the last window.
  */
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter } from "../../server/index.js";
@@ -21,7 +21,7 @@ const limiter = createRateLimiter({
 });
 await run("SELECT 1");
 
-/** By the start of the window. */
+/** The number of grants, by the start of the window. */
 const granted: Record<string, number> = {};
 while (clock() < Number(to)) {
   for (;;) {
@@ -32,7 +32,7 @@ while (clock() < Number(to)) {
     }
     const denied = answers.find(({ ok }) => !ok);
     if (denied === undefined) continue;
-    // Another process may be some windows ahead, and then the wait is longer.
+    // If another process is some windows ahead, the wait is longer.
     clock.advance(denied.retryAfter!);
     break;
   }

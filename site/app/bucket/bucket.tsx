@@ -11,7 +11,8 @@ import { useSnapshots } from "../../../example-app/playground/use-snapshots.js";
 import { show } from "../show.js";
 import "../../../example-app/playground/page.css";
 
-// An address of its own: one of the playground would become a step back for each limit that is chosen.
+// An address of the bucket alone. With an address of the playground, each chosen limit would become a
+// step back.
 history.replaceState(null, "", "#bucket");
 
 function Bucket() {

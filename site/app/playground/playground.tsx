@@ -2,7 +2,7 @@
 import Playground from "../../../example-app/playground/page.js";
 import { show } from "../show.js";
 
-// In the demo, the address says which part is shown, and the numbers of a limit stand behind that.
+// In the demo, the address names the part that is shown, and then the numbers of a limit.
 if (location.hash === "") history.replaceState(null, "", "#playground");
 
 show(<Playground />);

@@ -1,5 +1,5 @@
 /**
- * The colours of code. They are variables of theme/style.css, which are those of the demo, so a page and
+ * The colours of code. They are variables of theme/style.css with the colours of the demo, so a page and
  * the live part in it look alike, in both schemes.
  */
 const rule = (scope: string[], name: string) => ({

@@ -1,4 +1,6 @@
-/** How blocks of code are drawn: with the title that `site/code-blocks.ts` gave them, and no line cut off. */
+/**
+ * How blocks of code are drawn: with the title that `site/code-blocks.ts` gave them, and no line cut off.
+ */
 import type { MarkdownOptions } from "vitepress";
 import { isDrawing } from "../../code-blocks.js";
 
@@ -7,7 +9,7 @@ type Transformer = NonNullable<MarkdownOptions["codeTransformers"]>[number];
 
 const TITLE = / title=(\S+)/;
 
-/** The title comes before the button that copies, which takes the block two elements later. */
+/** Puts the title before the button that copies, since the button takes the block two elements later. */
 export function markdownCode(md: MarkdownIt): void {
   const { escapeHtml } = md.utils;
   const fence = md.renderer.rules.fence!;
@@ -22,7 +24,7 @@ export function markdownCode(md: MarkdownIt): void {
     return html.replace(/^<div [^>]*>/, (open) => `${open}<p class="code-title" v-pre>${text}</p>`);
   };
 
-  // Vue would compute what stands between these in a sentence.
+  // Vue would compute what stands between these braces in a sentence.
   for (const rule of ["text", "code_inline"] as const) {
     const before = md.renderer.rules[rule]!;
     md.renderer.rules[rule] = (...args) => before(...args).replaceAll("{{", "&#123;&#123;");
@@ -41,8 +43,9 @@ export function markdownCode(md: MarkdownIt): void {
 }
 
 /**
- * A line that is too long goes on below itself, further in than it begins. A drawing has letters as
- * small as it needs. So no block scrolls, and none has to be reached with the keyboard for that.
+ * A line that is too long goes on below itself, indented further than its beginning. A drawing has
+ * letters as small as it needs. So no block scrolls, and no block must be reachable with the keyboard for
+ * scrolling.
  */
 export const hangingLines: Transformer = {
   name: "hanging-lines",

@@ -17,14 +17,14 @@ import { markdownPictures } from "./pictures.js";
 const address = readAddress();
 const { base, repository } = address;
 
-/** On the page of what is missing: "docs/limits/" is "docs/limits". */
+/** On the page for missing addresses: "docs/limits/" leads to "docs/limits". */
 const WITHOUT_SLASH = `{
   const { pathname, search, hash } = location;
   const page = pathname.replace(/\\/+$/, "");
   if (page !== pathname && pathname !== "${base}") location.replace(page + search + hash);
 }`;
 
-/** A component of this theme for one of VitePress' own. */
+/** Uses a component of this theme instead of a component of VitePress. */
 const standIn = (component: string, file: string) => ({
   find: new RegExp(`^.*/${component}\\.vue$`),
   replacement: fileURLToPath(new URL(`theme/${file}`, import.meta.url)),
@@ -38,13 +38,14 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
   base,
   head: [
     ["link", { rel: "icon", href: ICON }],
-    // What needs JavaScript is hidden without it.
+    // Elements that need JavaScript are hidden without this class.
     ["script", {}, `document.documentElement.classList.add("js")`],
   ],
   transformHead({ page, pageData, description }) {
     if (page === "404.md") return [["script", {}, WITHOUT_SLASH]];
     const posted = { title: pageData.title, description, route: routeOf(page) };
-    // Where the head has one, VitePress leaves out its own, in which a quote would end the attribute.
+    // If the head has a description, VitePress leaves out its own, in which a quote would end the
+    // attribute.
     return [
       ["meta", { name: "description", content: description }],
       ...headTagsOf(posted, address),
@@ -62,12 +63,12 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
           </ul></main></noscript></body>`,
         )
       : undefined,
-  // Of each page that the list names, VitePress would fetch the text in advance.
+  // VitePress would otherwise fetch the text of each page that the list names in advance.
   router: { prefetchLinks: false },
   srcDir: ".tmp/pages",
   outDir: "../dist",
   cleanUrls: true,
-  // The guides name the addresses of servers that they start.
+  // The guides name addresses of servers that the reader starts.
   ignoreDeadLinks: "localhostLinks",
   markdown: {
     anchor: { slugify: slugOf },
@@ -81,10 +82,10 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     theme: codeTheme,
   },
   themeConfig: {
-    // For the links of the bar. See theme/site-bar.ts.
+    // The bar's links need the repository. See theme/site-bar.ts.
     repository,
     sidebar: sidebarOf(await readPages()),
-    // On a narrow page, "Menu" is that of the bar.
+    // On a narrow page, "Menu" is the label of the bar's menu.
     sidebarMenuLabel: "Pages",
     outline: { level: [2, 3], label: "On this page" },
     search: {
@@ -93,8 +94,8 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
         miniSearch: {
           options: { tokenize },
           searchOptions: {
-            // Names of the reference are found last: a reader who looks for one types more of it. So
-            // are changes, which name everything.
+            // Names of the reference are found last: a reader who looks for a name types more of it. The
+            // changelog comes last, too, since it names everything.
             boostDocument: (id: string) => (/\/docs\/(reference\/|changelog)/.test(id) ? 0.1 : 1),
           },
         },
@@ -107,8 +108,8 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     resolve: {
       alias: [standIn("VPSidebarGroup", "sidebar-groups.ts"), standIn("VPNav", "site-bar.ts")],
     },
-    // Browsers of the last years, as for the demo's parts. The oldest ones of Vite 5 have no destructuring,
-    // which newer versions of esbuild do not replace.
+    // Browsers of the last years, as for the demo's parts. The oldest browsers of Vite 5's default have
+    // no destructuring, which newer versions of esbuild do not replace.
     build: { target: "es2022", chunkSizeWarningLimit: 4_000 },
   },
 });

@@ -1,4 +1,4 @@
-/** Marks the paragraph that says what a page says, so that style.css can show it as the first thing. */
+/** Marks the paragraph that sums up a page, so that style.css can show it as the first thing. */
 import type { MarkdownOptions } from "vitepress";
 
 type MarkdownIt = Parameters<NonNullable<MarkdownOptions["config"]>>[0];

@@ -1,4 +1,7 @@
-/** Pictures have their size in the page, so that nothing moves when they come, and lead to themselves. */
+/**
+ * Pictures have their size in the page, so that nothing moves when they load. Each picture links to its
+ * file.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MarkdownOptions } from "vitepress";
@@ -10,7 +13,7 @@ type MarkdownIt = Parameters<NonNullable<MarkdownOptions["config"]>>[0];
 
 const { base } = readAddress();
 
-/** The address of a picture of the repository begins at its root. */
+/** The address of a picture begins at the root of the repository. */
 const sizeOf = (src: string) => imageSizeOf(src, readFileSync(join(ROOT, src)));
 
 export function markdownPictures(md: MarkdownIt): void {
@@ -25,7 +28,7 @@ export function markdownPictures(md: MarkdownIt): void {
     token.attrSet("height", `${height}`);
     token.attrSet("loading", "lazy");
     const html = image(...args);
-    // On a phone, the letters of a wide drawing are small. Alone, it can be zoomed.
+    // On a phone, the letters of a wide drawing are small. The file alone can be zoomed.
     const isLinked = tokens[index - 1]?.type === "link_open";
     return isLinked ? html : `<a href="${base}${src.slice(1)}" target="_self">${html}</a>`;
   };
@@ -34,7 +37,7 @@ export function markdownPictures(md: MarkdownIt): void {
   md.renderer.rules.html_block = (...args) =>
     inBothThemes(html(...args).replace(/<(?:img|source)\s[^>]*>/g, withSize));
 
-  // A cell without a text is the heading of nothing, which screen readers would announce.
+  // A cell without a text would be an empty heading, which screen readers would announce.
   const { th_open: open, th_close: close } = md.renderer.rules;
   const isEmpty = (tokens: { content: string }[], index: number) => tokens[index]?.content === "";
   md.renderer.rules.th_open = (tokens, index, options, env, self) => {
@@ -50,8 +53,9 @@ export function markdownPictures(md: MarkdownIt): void {
 const IS_DARK = "(prefers-color-scheme: dark)";
 
 /**
- * A picture with a source for the dark follows the theme of the page, which may be another one than the
- * system's. So it is there twice, and pictures.css hides one. A hidden picture that is lazy is not loaded.
+ * A picture with a source for the dark scheme follows the theme of the page, which may differ from the
+ * system's. So the picture is there twice, and pictures.css hides one. A hidden lazy picture is not
+ * loaded.
  */
 function inBothThemes(block: string): string {
   return block.replace(/<picture>[^]*?<\/picture>/g, (picture) => {
@@ -63,7 +67,7 @@ function inBothThemes(block: string): string {
   });
 }
 
-/** An element of HTML with the size of its picture. A width that it has stays. */
+/** An element of HTML with the size of its picture. A width that the element has stays. */
 function withSize(element: string): string {
   const src = /\s(?:src|srcset)="(\/[^"\s]+)"/.exec(element)?.[1];
   if (src === undefined || /\sheight="/.test(element)) return element;

@@ -1,6 +1,6 @@
 /** The choice among tabs of code, such as that of a package manager, for all pages and visits. */
 
-/** What was chosen, by the labels among which it was. */
+/** The key of a choice: the labels among which it was made. */
 const keyOf = (labels: readonly string[]) => `tabs:${labels.join(",")}`;
 
 export function rememberTabs(): void {
@@ -16,7 +16,8 @@ export function rememberTabs(): void {
     } catch {
       // A browser may forbid storage. The page still has the choice.
     }
-    // The others move as this one does, and what is read stays where it is.
+    // The other groups change with this one. Scroll by the difference, so that the reader's place stays
+    // where it is.
     const before = group.getBoundingClientRect().top;
     for (const other of groups()) {
       if (keyOf(labelsOf(other)) === keyOf(labels)) show(other, labels.indexOf(chosen));
@@ -25,7 +26,7 @@ export function rememberTabs(): void {
   });
 }
 
-/** For a page that has just come. */
+/** Shows the choices on a page that has just loaded. */
 export function showChosenTabs(): void {
   for (const group of groups()) {
     const labels = labelsOf(group);
@@ -51,7 +52,7 @@ const labelsOf = (group: HTMLElement) =>
     ({ dataset }) => dataset["title"] ?? "",
   );
 
-/** What VitePress does at a click, without its scrolling. */
+/** Does what VitePress does at a click, without its scrolling. */
 function show(group: HTMLElement, index: number): void {
   for (const [i, input] of inputsOf(group).entries()) input.checked = i === index;
   const blocks = group.querySelector(":scope > .blocks")?.children ?? [];

@@ -15,12 +15,12 @@ import "./sidebar-groups.css";
 import "./pictures.css";
 import "./print.css";
 
-/** The first link has a target, because the page at the base is no page of VitePress. */
+/** The first link has a target, because the page at the base does not belong to VitePress. */
 const NotFound = () =>
   h("main", { class: "not-found" }, [
     h("h1", "There is no such page"),
     h("p", "It may have another address now."),
-    // What a limiter would say of the next try.
+    // What a limiter would say about the next try.
     h("pre", { "aria-hidden": "true" }, "{ ok: false, retryAfter: Infinity }"),
     h("p", { class: "needs-js" }, [
       h("button", { type: "button", onClick: openSearch }, "Search the documentation"),

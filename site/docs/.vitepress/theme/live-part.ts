@@ -1,6 +1,7 @@
 /**
- * A part of the demo in a frame, with a server of its own in a web worker. It is loaded when a reader
- * comes to its place, which is as high before. Without JavaScript, there is no such place.
+ * A part of the demo in a frame, with a server of its own in a web worker. The part is loaded when a
+ * reader comes to its place, which has the full height before. Without JavaScript, there is no such
+ * place.
  */
 import { withBase } from "vitepress";
 import { defineComponent, h, onMounted, onUnmounted, ref } from "vue";

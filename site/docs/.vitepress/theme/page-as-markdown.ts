@@ -1,6 +1,6 @@
 /**
- * Above a page: the group that it belongs to, and the page as Markdown, to copy or to read, for a coding
- * assistant or an issue.
+ * The line above a page: the group of the page, and the page as Markdown, to copy or to read, for a
+ * coding assistant or an issue.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
 import { computed, defineComponent, h, ref, watch } from "vue";
@@ -25,7 +25,7 @@ export default defineComponent({
     async function copy(): Promise<void> {
       const copied = address.value;
       try {
-        // Safari allows it only at once, with a text that may come later.
+        // Safari allows the write only directly after the click, with a text that may come later.
         const text = fetch(copied).then((answer) => {
           if (!answer.ok) throw new Error(`${copied}: ${answer.status}`);
           return answer.text();
@@ -45,7 +45,7 @@ export default defineComponent({
       h("section", { class: "as-markdown", "aria-label": "This page as Markdown" }, [
         h("p", group.value),
         h("button", { type: "button", class: "needs-js", onClick: copy }, "Copy page as Markdown"),
-        // With a target, the link is left to the browser: the file is no page of VitePress.
+        // The link has a target, so that the browser opens it: the file is not a page of VitePress.
         h("a", { href: address.value, target: "_self" }, "View as Markdown"),
         h("span", { role: "status" }, said.value),
       ]);

@@ -1,9 +1,10 @@
 /**
- * Stands for VPSidebarGroup of VitePress. That one makes a button of each heading and another button
- * inside of it, which screen readers cannot tell apart, and opens nothing without JavaScript.
+ * Replaces VPSidebarGroup of VitePress. That component makes a button of each heading, with another
+ * button inside. Screen readers cannot tell the two apart, and nothing opens without JavaScript.
  *
  * The group of the page is open. Groups that a reader opened stay open from page to page. On a narrow
- * page the list is a drawer, which a link closes. VitePress closes it only where another page comes.
+ * page, the list is a drawer, which a link closes. VitePress closes the drawer only where another page
+ * comes.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
 import { defineComponent, h, nextTick, onMounted, type PropType, ref, watch } from "vue";
@@ -25,7 +26,7 @@ export default defineComponent({
       const bar = list.value?.closest<HTMLElement>(".VPSidebar");
       if (!link || !bar) return;
       const [seen, whole] = [link.getBoundingClientRect(), bar.getBoundingClientRect()];
-      // Below the bar's own head, and not at its very end.
+      // The shown link stands below the bar's head, and not at the bar's very end.
       if (seen.top < whole.top + 96 || seen.bottom > whole.bottom - 32)
         bar.scrollTop += seen.top - whole.top - whole.height / 2;
     };
@@ -86,16 +87,16 @@ export default defineComponent({
   },
 });
 
-/** What is around the drawer closes it. It is there while the drawer is open. */
+/** A click on the backdrop around the drawer closes it. The backdrop is there while the drawer is open. */
 const closeDrawer = () => document.querySelector<HTMLElement>(".VPBackdrop")?.click();
 
 const isPage = ({ link }: Item, file: string) => link !== undefined && fileOf(link) === file;
 
-/** Whether the page is the item, or below it. */
+/** Whether the page is the item itself, or stands below it. */
 export const hasPage = (item: Item, file: string): boolean =>
   isPage(item, file) || (item.items ?? []).some((each) => hasPage(each, file));
 
-/** The page's file, from its address. */
+/** The page's file, from the address of its link. */
 function fileOf(link: string): string {
   return `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`;
 }

@@ -1,6 +1,6 @@
 /**
- * The bar of the site. It stands for VPNav of VitePress, so that the documentation and the pages of the
- * demo's parts have the same one. The search is that of VitePress.
+ * The bar of the site. It replaces VPNav of VitePress, so that the documentation and the pages of the
+ * demo's parts have the same bar. The search is the one of VitePress.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
 import { VPNavBarSearch } from "vitepress/theme-without-fonts";
@@ -8,7 +8,7 @@ import { defineComponent, h, onMounted, onUnmounted, ref } from "vue";
 import { BRAND, barLinksOf, currentOf, ICONS, MENU, SEARCH_QUERY } from "../../../bar.js";
 import "../../../bar.css";
 
-/** Its own button is hidden behind that of the bar. */
+/** The search's own button is hidden behind the button of the bar. */
 export const openSearch = () =>
   document.querySelector<HTMLButtonElement>(".VPNavBarSearch button")?.click();
 
@@ -16,12 +16,12 @@ export default defineComponent({
   setup() {
     const { page, isDark, theme } = useData<DefaultTheme.Config & { repository?: string }>();
     const list = ref<HTMLElement>();
-    /** The pages are written for the light. Before the page is shown, its script has set the colours. */
+    /** The pages are built with the light scheme. A script sets the colours before the page is shown. */
     const isShown = ref(false);
     const close = () => list.value?.hidePopover?.();
     onMounted(() => {
       isShown.value = true;
-      // By the browser's own buttons, too. A link that is followed closes it below.
+      // The browser's own buttons close the menu, too. A link that is followed closes it below.
       addEventListener("popstate", close);
       if (location.search !== SEARCH_QUERY) return;
       history.replaceState(history.state, "", location.pathname);
@@ -32,7 +32,8 @@ export default defineComponent({
     const route = () => page.value.relativePath.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "");
     const links = () =>
       barLinksOf(theme.value.repository).map((each) => {
-        // The pages of the demo's parts are none of VitePress. A link with a target is left to the browser.
+        // The pages of the demo's parts do not belong to VitePress. A link with a target is left to the
+        // browser.
         const target = each.link.startsWith("/docs/") ? undefined : "_self";
         const href = each.link.startsWith("/") ? withBase(each.link) : each.link;
         const current = currentOf(each, route());
