@@ -34,7 +34,7 @@ async function sendMessage(demo: Demo, context: BrowserContext): Promise<void> {
   expect(sent.status()).toBe(200);
 }
 
-/** A page that reads once a second, of two processes on a machine that others use, too. */
+/** For a page that reads once a second from two processes, on a machine with other load. */
 const SLOW = { timeout: 60_000 };
 const rows = (page: Page) => page.getByRole("region", { name: "The table rate_limits" });
 const row = (page: Page, text: string) => rows(page).getByRole("row").filter({ hasText: text });
@@ -48,7 +48,7 @@ const focused = (page: Page) => page.locator(":focus");
 const counted = (page: Page, number: number) =>
   page.getByRole("region", { name: `Process ${number}`, exact: true });
 
-/** What both processes have granted of messages, as far as the page has heard. */
+/** How many messages both processes have granted, as far as the page has heard. */
 async function granted(page: Page): Promise<number> {
   const texts = await page
     .getByRole("region", { name: /^Process \d$/ })
@@ -82,7 +82,7 @@ for (const { name, create, isThere } of databases) {
     beforeEach(async () => {
       visitor = await browser.newContext({ viewport: { width: 1280, height: 900 } });
       stranger = await browser.newContext();
-      // Each gets the visitor's cookie with the page.
+      // Each context gets the visitor's cookie with the page.
       for (const context of [visitor, stranger]) await context.request.get(demo.url);
     });
     afterEach(() => Promise.all([visitor.close(), stranger.close()]));
@@ -102,11 +102,11 @@ for (const { name, create, isThere } of databases) {
 
       await sendMessage(demo, stranger);
       await waitForStored(page, "sendMessage", /^1\.0 used/);
-      // Another visitor's row: shortened, and not marked as one's own.
+      // Another visitor's row: its key is shortened, and the row is not marked as one's own.
       await row(page, "sendMessage")
         .getByText(/^[0-9a-f]{4}…[0-9a-f]{4}$/)
         .waitFor();
-      // More than one, because a token may have come back meanwhile.
+      // Send more than one message, because a token may have come back meanwhile.
       await Promise.all([sendMessage(demo, stranger), sendMessage(demo, stranger)]);
       await waitForStored(page, "sendMessage", /^(?:[23]\.\d|1\.[1-9]) used/);
 
@@ -125,11 +125,11 @@ for (const { name, create, isThere } of databases) {
       await row(page, ", you").waitFor();
       await page.getByRole("button", { name: "Reset my limits" }).click();
       await page.getByText(/^Process [12] has deleted \d rows\.$/).waitFor();
-      // It has kept the focus.
+      // The button has kept the focus.
       await page.getByRole("button", { name: "Reset my limits" }).and(focused(page)).waitFor();
       await row(page, ", you").waitFor({ state: "detached" });
       await waitForStored(page, "sendMessage", /^1\.0 used/);
-      // The other parts of the page know it, too.
+      // The other parts of the page show the reset, too.
       await page.getByRole("link", { name: "Chat" }).click();
       await page.locator('[role=meter][aria-valuenow="3"]').waitFor();
       expect(page.problems).toEqual([]);

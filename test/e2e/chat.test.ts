@@ -21,7 +21,7 @@ afterAll(() => browser.close());
 
 type ChatPage = Page & { problems: readonly string[] };
 
-/** Opens the chat; what the page logs as an error fails the test that looks at `problems`. */
+/** Opens the chat. Each error that the page logs is in `problems`, for the test to check. */
 async function openChat(context: BrowserContext, { url }: SharedDemo): Promise<ChatPage> {
   const page = await context.newPage();
   const problems = problemsOf(page);
@@ -48,7 +48,7 @@ async function openExample(demo: SharedDemo = sharedDemo) {
   };
 }
 
-/** From then on the stream only reports changes, so it says nothing about a call that is held. */
+/** From then on, the stream reports only changes, so it says nothing about a call that is held. */
 const live = (page: Page) => page.locator(".connection[data-state=live]");
 const button = (page: Page) => page.locator("button[type=submit]");
 const labelled = (page: Page, text: string | RegExp) => button(page).filter({ hasText: text });
@@ -58,19 +58,19 @@ const stored = (page: Page) => page.getByRole("list", { name: "Messages" }).getB
 const pending = (page: Page) =>
   page.getByRole("list", { name: "Not sent yet" }).getByRole("listitem");
 const own = (page: Page) => stored(page).filter({ hasText: /^You / });
-/** The visitor's own message of that text; in `all` messages, anybody's. */
+/** The visitor's own message with that text; in `all` messages, any visitor's. */
 const messages = (page: Page, text: string, all = own(page)) =>
   all.filter({ has: page.getByText(text, { exact: true }) });
 const textsOf = (all: Locator) => all.locator("p:last-child").allTextContents();
 const status = (page: Page, text: string) =>
   page.locator("#composer-note").filter({ hasText: text }).waitFor();
-/** The meter as a screen reader finds it, while it shows so many. */
+/** The meter as a screen reader finds it, while it shows this many messages. */
 const meter = (page: Page, left: number): Locator =>
   page
     .getByRole("meter", { name: "Messages left", exact: true })
     .and(page.locator(`[aria-valuenow="${left}"][aria-valuetext="${left} of 3"]`));
 
-/** Resolves when it is elsewhere than before. */
+/** Resolves when the element is at another place. */
 async function untilItMoves(element: Element): Promise<void> {
   const { x } = element.getBoundingClientRect();
   while (element.getBoundingClientRect().x === x) await new Promise(requestAnimationFrame);
@@ -82,7 +82,7 @@ async function send(page: Page, text: string): Promise<void> {
   await messages(page, text).waitFor();
 }
 
-/** Keeps the next message from the server, for the test to let it go or to lose it. */
+/** Keeps the next message from the server. The test lets the message go, or loses it. */
 async function holdNextSend(page: Page): Promise<() => Promise<Route>> {
   const held: Route[] = [];
   await page.route("**/trpc/chat.send*", (route) => void held.push(route), { times: 1 });
@@ -92,7 +92,7 @@ async function holdNextSend(page: Page): Promise<() => Promise<Route>> {
   };
 }
 
-/** Sends a first message on a new page, and keeps it from the server. */
+/** Sends a first message on a new page, and keeps the message from the server. */
 async function sendHeld(visitor: BrowserContext, demo: SharedDemo, text: string) {
   const page = await openChat(visitor, demo);
   await meter(page, 3).waitFor();
@@ -124,7 +124,7 @@ describe("the chat, alone on the machine", () => {
     await field(page).press("Enter");
     expect(await button(page).isDisabled()).toBe(true);
     expect(await page.getByRole("timer").textContent()).toMatch(/^[1-6]s$/);
-    // It says when, for a screen reader, too. The button fills, and so does the meter.
+    // The page says when, for a screen reader, too. The button fills, and so does the meter.
     await status(page, "Not yet: in");
     const filled = () => fill(page).evaluate((element) => element.getBoundingClientRect().width);
     const before = await filled();
@@ -133,13 +133,13 @@ describe("the chat, alone on the machine", () => {
     await page.screenshot({ path: `${SCREENSHOTS}2-waiting.png` });
 
     await labelled(page, /^Send/).waitFor();
-    // It came back by itself with the first token, give or take a slow machine.
+    // The button came back by itself with the first token, give or take a slow machine.
     expect(Date.now() - waitingSince).toBeLessThan(2 * REFILL);
     expect(await shifts()).toBeLessThan(0.01);
     expect(await violationsOf(page)).toEqual([]);
     // No countdown moves anything.
     expect((await button(page).boundingBox())!.width).toBe(width);
-    // What was typed while nothing could be sent is still there, and has not gone by itself.
+    // The text that was typed during the wait is still there, and was not sent by itself.
     expect(await field(page).inputValue()).toBe("four");
     expect(await textsOf(own(page))).toEqual(["one", "two", "three"]);
     await field(page).press("Enter");
@@ -149,9 +149,8 @@ describe("the chat, alone on the machine", () => {
   });
 });
 
-// These mostly wait, so they wait together.
-// `soon` rather than `expect.poll`: the latter has to know its test, which it does not where
-// several run at once.
+// These tests mostly wait, so they wait together. They use `soon`, because `expect.poll` must know its
+// test, which it does not know when several tests run at once.
 describe.concurrent("the chat", () => {
   it("takes a message off the meter and shows it as pending, before the server has heard of it", async () => {
     await using example = await openExample();
@@ -165,7 +164,7 @@ describe.concurrent("the chat", () => {
     await meter(page, 2).waitFor();
     await pending(page).filter({ hasText: "Sending…" }).waitFor();
     expect(await own(page).count()).toBe(0);
-    // The field has kept the focus. One can go on typing.
+    // The field has kept the focus, so the visitor can go on typing.
     await page.keyboard.type("and more");
     await (await message()).continue();
     await messages(page, "one").waitFor();
@@ -180,7 +179,7 @@ describe.concurrent("the chat", () => {
     const { page, message } = await sendHeld(visitor, demo, "one");
     const route = await message();
     const again = page.waitForResponse(/chat\.send/);
-    // The server stores it, and the page does not hear of that.
+    // The server stores the message, and the page does not learn so.
     await route.fetch();
     await route.abort();
     await messages(page, "one").waitFor();
@@ -193,7 +192,7 @@ describe.concurrent("the chat", () => {
     await using example = await openExample();
     const { demo, visitor } = example;
     const { page, message } = await sendHeld(visitor, demo, "one");
-    // The server has it, and the page is gone before the answer comes.
+    // The server has the message, and the page is gone before the answer comes.
     await (await message()).fetch();
     const again = page.waitForResponse(/chat\.send/);
     await page.reload();
@@ -214,7 +213,7 @@ describe.concurrent("the chat", () => {
     const { demo, visitor } = example;
     const page = await openChat(visitor, demo);
     await meter(page, 3).waitFor();
-    // Nobody tells the page that nothing was charged.
+    // The page does not learn that nothing was charged.
     await page.route(/rateLimit\.status/, (route) => route.abort());
     let tries = 0;
     await page.route(/chat\.send/, (route) => route.abort().then(() => void tries++));
@@ -234,7 +233,7 @@ describe.concurrent("the chat", () => {
   it("keeps a message that is denied although the page knew of no wait, and sends it in time", async () => {
     await using example = await openExample();
     const { demo, visitor } = example;
-    // A page that hears of its limit once, and never again.
+    // This page gets one answer about its limit, and then no other.
     let asked = 0;
     await visitor.route(/rateLimit\.watch/, (route) => route.abort());
     await visitor.route(/rateLimit\.status/, (route) =>
@@ -269,7 +268,7 @@ describe.concurrent("the chat", () => {
     await messages(page, "line 3").waitFor();
     await soon(async () => expect(await pending(page).count()).toBe(7));
     await page.getByText(/^7 waiting, the next in [1-6] s$/).waitFor();
-    // What counts down is not for a screen reader, which hears all that changes in a log.
+    // A log reads out all changes to a screen reader, so the countdown stands outside of it.
     expect(await page.getByRole("log").getByText("the next in").count()).toBe(0);
     const texts = await pending(page).allTextContents();
     await page.screenshot({ path: `${SCREENSHOTS}4-held.png` });
@@ -279,7 +278,7 @@ describe.concurrent("the chat", () => {
       const [hours, minutes, seconds] = match!.slice(1, 4).map(Number);
       return (hours! * 60 + minutes!) * 60 + seconds!;
     });
-    // One every six seconds, also over midnight; the last digit may be rounded either way.
+    // One message every six seconds, also over midnight. The last digit may be rounded either way.
     times.slice(1).forEach((time, i) => {
       expect(Math.abs(((time - times[i]! + 86_400) % 86_400) - 6)).toBeLessThanOrEqual(1);
     });
@@ -287,10 +286,10 @@ describe.concurrent("the chat", () => {
     const sentAt = await messages(page, "line 4").locator("time").getAttribute("datetime");
     const zone = new Date().getTimezoneOffset() * 60;
     const late = (Date.parse(sentAt!) / 1000 - zone - times[0]!) % 86_400;
-    // Long before the turn of the next one, also on a slow machine.
+    // Long before the turn of the next message, also on a slow machine.
     expect(late).toBeLessThan(REFILL / 1000 - 1);
     await page.getByRole("button", { name: "Cancel 6 messages" }).click();
-    // What was not sent is in the field again, in its order, and the field has the focus.
+    // The messages that were not sent are in the field again, in their order. The field has the focus.
     await soon(async () => expect(await field(page).inputValue()).toBe(lines.slice(4).join("\n")));
     expect(await field(page).evaluate((element) => element === document.activeElement)).toBe(true);
     await soon(async () => expect(await pending(page).count()).toBe(0));
@@ -307,16 +306,16 @@ describe.concurrent("the chat", () => {
     let requests: string[] = [];
     let quietSince = Date.now();
     stranger.on("request", (request) => {
-      // The stream of limits may come after their first answers: tabs agree on one of them first.
-      // The devtools are loaded when the page is idle.
+      // The stream of limits may come after their first answers: tabs first agree on one stream. The
+      // devtools are loaded when the page is idle.
       if (/rateLimit\.watch|\/assets\//.test(request.url())) return;
       requests.push(request.url());
       quietSince = Date.now();
     });
-    // On a slow machine, the page still asks for what was there before.
+    // On a slow machine, the page may still send requests of its start.
     await expect.poll(() => Date.now() - quietSince).toBeGreaterThan(2000);
     requests = [];
-    // The server keeps the messages of a try before this one.
+    // The server keeps the messages of an earlier try of this test.
     const hello = `hello ${quietSince}`;
     const answer = `from the other process ${quietSince}`;
     await send(page, hello);
@@ -375,7 +374,7 @@ describe.concurrent("the chat", () => {
     await send(stranger, "after");
     for (const tab of [page, stranger]) {
       await messages(tab, "after", stored(tab)).waitFor();
-      // The stranger's server reads what the other one has stored at an interval.
+      // The stranger's server reads at an interval what the other server has stored.
       await messages(tab, "into the void", stored(tab)).waitFor();
       expect(await textsOf(stored(tab))).toEqual(["before", "meanwhile", "into the void", "after"]);
     }
@@ -402,7 +401,7 @@ describe.concurrent("the chat", () => {
     const { databaseUrl, url } = demo;
     await demo.kill();
     await page.locator(".connection[data-state=offline]").waitFor();
-    // Its turn comes while nothing answers.
+    // The turn of the message comes while no server answers.
     await page.waitForRequest(/chat\.send/);
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
     expect(restarted.url).toBe(url);
@@ -431,14 +430,14 @@ describe.concurrent("the chat", () => {
     await messages(page, "5").waitFor();
     for (const tab of [page, other]) expect(await textsOf(own(tab))).toEqual([..."12345"]);
     expect(await pending(other).count()).toBe(0);
-    // What has gone, or was cancelled, does not come back.
+    // Messages that were sent or cancelled do not come back.
     await field(page).fill("6\n7");
     await field(page).press("Enter");
     await page.getByRole("button", { name: /^Cancel \d message/ }).click();
     await soon(async () => expect(await pending(page).count()).toBe(0));
     const stays = await field(page).inputValue();
     await page.reload();
-    // However many tokens have come meanwhile.
+    // Any number of tokens may have come back meanwhile.
     await page.locator('[role="meter"][aria-valuetext$=" of 3"]').waitFor();
     expect(await pending(page).count()).toBe(0);
     expect(await field(page).inputValue()).toBe(stays);
@@ -454,7 +453,7 @@ describe.concurrent("the chat", () => {
     await page.getByText("No message yet.").waitFor();
     await demo.kill();
     await status(page, "What you send goes out when the server is back.");
-    // The fourth one waits for a token, and for the connection.
+    // The fourth message waits for a token, and for the connection.
     for (const text of ["a", "b", "c", "d"]) {
       await field(page).fill(text);
       await field(page).press("Enter");
@@ -484,7 +483,7 @@ describe.concurrent("the chat", () => {
     let asked = 0;
     await page.route(/chat\.send/, async (route) => {
       if (asked++ !== 1) return route.continue();
-      // Something is typed before the server refuses the second message.
+      // The visitor types before the server refuses the second message.
       await field(page).fill("5");
       const postData = route
         .request()
@@ -499,7 +498,7 @@ describe.concurrent("the chat", () => {
     expect(await textsOf(own(page))).toEqual(["1"]);
     await field(page).press("Enter");
     await messages(page, "3").waitFor();
-    // The next one comes six seconds later.
+    // The next message comes six seconds later.
     expect((await textsOf(own(page))).slice(0, 3)).toEqual(["1", "2", "3"]);
   });
 
@@ -514,12 +513,12 @@ describe.concurrent("the chat", () => {
     await page.reload();
     await labelled(page, "Wait").waitFor();
     const { databaseUrl, url } = demo;
-    // It stops cleanly on Ctrl-C, while a page is open.
+    // The server stops cleanly on Ctrl-C, while a page is open.
     expect(await demo.interrupt()).toBe(0);
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
     expect(restarted.url).toBe(url);
     await status(page, "Enter sends");
-    // A server that had forgotten would say that the bucket is full. That takes 18 seconds.
+    // A server that had lost the rows would say that the bucket is full. A refill takes 18 seconds.
     expect(await meter(page, 3).count()).toBe(0);
     await labelled(page, /^Send/).waitFor();
     await send(page, "a4");

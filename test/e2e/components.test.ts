@@ -17,7 +17,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]();
 });
 
-/** The page with this query, and what it logs. `few` is full. */
+/** The page with this query, and what it logs. The bucket of `few` is full. */
 async function open(query: string, options?: Parameters<Browser["newContext"]>[0]) {
   await app.limiter.reset("few");
   const context = await browser.newContext(options);
@@ -35,7 +35,7 @@ async function open(query: string, options?: Parameters<Browser["newContext"]>[0
 
 const meter = (page: Page, label = "Half") => page.getByRole("meter", { name: label });
 
-/** What of the meter is drawn, in pixels of the screen, and its colours. */
+/** The parts of the meter as they are drawn, in pixels of the screen, and their colours. */
 function drawn(page: Page, label = "Half") {
   return meter(page, label).evaluate((element) => {
     const [track, fill] = [...element.querySelectorAll("rect")].map((rect) => {
@@ -108,7 +108,7 @@ describe("the meter under style-src 'self'", () => {
     }
     expect(widths).toEqual(widths.toSorted((a, b) => a - b));
     expect(new Set(widths).size).toBe(4);
-    // It is not full yet.
+    // The meter is not full yet.
     expect(widths.at(-1)).toBeLessThan(400);
     expect(visitor.problems).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe("a page that the browser translates", () => {
     await expect.poll(text).toBe("Wait 1s");
     await expect.poll(text).toBe("Send (1 left)");
     expect(await page.locator("#between").textContent()).toBe("Next: !");
-    // And again.
+    // The same once more.
     await page.locator("#send").click();
     await expect.poll(text).toMatch(/^Wait [12]s$/);
     expect(problems).toEqual([]);

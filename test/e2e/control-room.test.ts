@@ -1,4 +1,4 @@
-/** The control room of the demo, on a real database: what an operator does, and what a customer sees of it. */
+/** The control room of the demo, on a real database: what an operator does, and what a customer sees. */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -12,7 +12,10 @@ import { openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const POSTGRES = process.env["TEST_POSTGRES_URL"];
-/** Within this, an action shows on the customer's open page, ms. By itself, its stream looks every five seconds. */
+/**
+ * An action shows on the customer's open page within this time, ms. By itself, its stream polls every
+ * five seconds.
+ */
 const PROMISED = 4_500;
 const MANY = 10_000;
 
@@ -40,7 +43,7 @@ type Options = Parameters<Browser["newContext"]>[0];
 async function newVisitor(options?: Options): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   contexts.push(context);
-  // Each gets the visitor's cookie with the page.
+  // Each context gets the visitor's cookie with the page.
   await context.request.get(demo.url);
   return context;
 }
@@ -77,7 +80,7 @@ async function lookUp(page: Page, key: string): Promise<void> {
   await page.getByRole("heading", { level: 2, name: key }).waitFor();
 }
 
-/** Resolves with how long the customer's page needed, ms, from the press that confirms. */
+/** Resolves with the time from the operator's confirmation to the customer's page, ms. */
 async function act(
   operator: Page,
   action: string,
@@ -103,7 +106,7 @@ describe("an operator", () => {
         .getByRole("meter", { name: "Messages left" })
         .and(open.locator(`[aria-valuetext="${text}"]`))
         .waitFor();
-    // A token comes back in 6 s, so on a busy machine the row may have some again.
+    // A token comes back in 6 s, so on a busy machine the row may have tokens again.
     const hasSpent = () =>
       open
         .getByRole("meter", { name: "Messages left" })
@@ -197,7 +200,7 @@ describe("a caller who may not", () => {
     await room(page).getByRole("heading", { name: "You may not see this page" }).waitFor();
     expect(await room(page).textContent()).not.toMatch(/sendMessage|apiCalls|signUp/);
     expect(await room(page).getByRole("button").allTextContents()).toEqual(["Try again"]);
-    // The demo says what to do about it.
+    // The demo says what the visitor can do about it.
     await page.getByText("As Support, it opens.").waitFor();
   });
 });
@@ -244,7 +247,7 @@ describe("a page", () => {
     const context = await newOperator({ viewport: { width: 800, height: 900 } });
     await context.route(`${demo.url}/`, async (route) => {
       const response = await route.fetch();
-      // The page's own script for its colours, and no other one.
+      // The policy allows only the page's own script for its colours.
       const [, script = ""] = /<script>([^]*?)<\/script>/.exec(await response.text())!;
       const hash = createHash("sha256").update(script).digest("base64");
       const policy = `default-src 'self'; style-src 'self'; script-src 'self' 'sha256-${hash}'; img-src 'self' data:`;
@@ -268,7 +271,7 @@ describe("a page", () => {
     await rows(page).first().waitFor({ timeout: 30_000 });
     await page.evaluate(translatePage);
     expect(await room(page).locator("font").count()).toBeGreaterThan(10);
-    // Each of these adds and takes away elements and texts.
+    // Each of these steps adds and removes elements and texts.
     await page.getByLabel("All", { exact: true }).check({ force: true });
     await page.getByLabel("Limited now", { exact: true }).check({ force: true });
     await lookUp(page, "customer 33");
@@ -305,7 +308,7 @@ describe("a page", () => {
     await room(page)
       .getByText(/^The server does not answer\. This is from /)
       .waitFor();
-    // What was known is there still.
+    // The rows that were known are still there.
     await rows(page).first().waitFor();
     await page.unroute(block);
     await room(page).getByText("Live", { exact: true }).waitFor();
@@ -319,7 +322,7 @@ describe.runIf(POSTGRES !== undefined)("10,000 keys that are limited at once", (
     room(page).getByRole("grid", { name: "Keys that sendMessage limits now" });
 
   beforeAll(async () => {
-    // In debt, so that they are limited for as long as the tests take.
+    // The customers are in debt, so that they are limited for as long as the tests take.
     await database!.run(
       `INSERT INTO rate_limits ("name", "key", "shard", "used", "ts")
        SELECT 'sendMessage', 'many ' || lpad(n::text, ${digits}, '0'), 0, -1000, ${Date.now()}
@@ -371,7 +374,7 @@ describe.runIf(POSTGRES !== undefined)("10,000 keys that are limited at once", (
         `${times.length} frames while scrolling: median ${ms(times[times.length >> 1])} ms, ` +
         `99 % ${ms(times[Math.floor(times.length * 0.99)])} ms, longest ${ms(times.at(-1))} ms`,
     );
-    // However many there are, only those on the screen are rows of the page.
+    // Only rows on the screen are elements of the page, however many rows there are.
     expect(most).toBeLessThan(60);
     await grid(page)
       .and(page.locator(`[aria-rowcount="${MANY + 1}"]`))
@@ -386,7 +389,7 @@ describe.runIf(POSTGRES !== undefined)("10,000 keys that are limited at once", (
   it("goes through them by the keyboard, to one of them and back", async () => {
     const { page } = await openMany();
     const focused = (text: string) => page.locator(":focus").filter({ hasText: text }).waitFor();
-    // How many there are is not known yet.
+    // The number of rows is not known yet.
     await grid(page).and(page.locator('[aria-rowcount="-1"]')).waitFor();
     await rows(page).first().getByRole("button").focus();
     await page.keyboard.press("ArrowDown");
@@ -398,15 +401,15 @@ describe.runIf(POSTGRES !== undefined)("10,000 keys that are limited at once", (
     await page.keyboard.press("End");
     await expect.poll(() => page.locator(":focus").textContent()).not.toBe(nameOf(1));
     const name = (await page.locator(":focus").textContent())!;
-    // It stays on the screen and keeps the focus while others are loaded and read again.
+    // The row stays on the screen and keeps the focus while other rows are loaded and read again.
     await expect.poll(() => rows(page).count()).toBeGreaterThan(10);
     await focused(name);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 2, name }).waitFor();
-    // The heading has the focus, and what can be done comes after it.
+    // The heading has the focus, and the actions come after it.
     await focused(name);
     await room(page).getByRole("button", { name: "Back to sendMessage" }).click();
-    // One is in the list where one was.
+    // The operator is back at the same place in the list.
     await focused(name);
     await rows(page).filter({ hasText: name }).waitFor();
     expect(

@@ -1,4 +1,4 @@
-/** The devtools of the example: in development, and in what is built, where they come after the page. */
+/** The devtools of the example: in development, and in the built page, where they load after the page. */
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
@@ -39,7 +39,8 @@ async function openPanel({
   const visitor = await browser.newContext(options);
   onTestFinished(() => visitor.close());
   const page = await visitor.newPage();
-  // The page leaves its button out of a narrow window, which has no room for it.
+  // In a narrow window, the page leaves out the button of the devtools, because it has no room for the
+  // button.
   await page.addInitScript(() => {
     const match = window.matchMedia.bind(window);
     window.matchMedia = (query) => match(query === "(min-width: 75rem)" ? "all" : query);
@@ -52,7 +53,7 @@ async function openPanel({
   return { visitor, page, panel, url };
 }
 
-/** What a machine finds of barriers in the panel. TanStack's own window around it is not looked at. */
+/** The barriers that axe finds in the panel. TanStack's own window around the panel is not checked. */
 async function violationsIn(page: Page, panel: Locator): Promise<[string, number][]> {
   await page.addScriptTag({ path: `${ROOT}node_modules/axe-core/axe.min.js` });
   return panel.evaluate(async (element) => {
@@ -69,7 +70,7 @@ it.each(["light", "dark"] as const)(
     const limit = panel.getByRole("listitem").filter({ hasText: "sendMessage" });
     await limit.getByText("3 of 3").waitFor();
     await limit.getByText("token bucket: 10 per 1 min, holds 3").waitFor();
-    // At once, so that no token comes back meanwhile.
+    // All calls at once, so that no token comes back meanwhile.
     const sent = await Promise.all(
       Array.from({ length: 3 }, () =>
         visitor.request.post(`${url}trpc/chat.send`, { data: { text: "hi", nonce: randomUUID() } }),
@@ -91,7 +92,7 @@ describe("a panel without much room", () => {
     await page.addStyleTag({ content: "[id^=plugin-container] { overflow: hidden !important }" });
     const limits = panel.getByRole("listitem");
     await expect.poll(() => limits.count()).toBe(4);
-    // They are disabled until the server has told of a limit.
+    // The buttons are disabled until the server has told of a limit.
     await expect.poll(() => limits.locator("button:disabled").count()).toBe(0);
     const last = panel.getByText("No call has been seen yet.");
     const isSeen = (element: Locator) =>
@@ -104,7 +105,7 @@ describe("a panel without much room", () => {
     await panel.focus();
     await page.keyboard.press("End");
     await expect.poll(() => isSeen(last)).toBe(true);
-    // Every control, one after the other. Those that are disabled take no focus.
+    // Every control, one after the other. Disabled controls take no focus.
     await panel.focus();
     const controls = await panel.locator("button:enabled, input").all();
     expect(controls.length).toBeGreaterThan(20);
@@ -198,7 +199,7 @@ it("tells what became of messages, which procedure sent them, and copies it", as
   });
   const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });
   await limit.getByText("3 of 3", { exact: true }).waitFor();
-  // Each line is a message.
+  // Each line is one message.
   await page.getByRole("textbox").first().fill("one\ntwo\nthree\nfour\nfive");
   await page.getByRole("textbox").first().press("Enter");
   const timeline = panel.locator(".trl-timeline");
@@ -232,7 +233,7 @@ describe("the demo that is built", () => {
       const code = await (await fetch(demo.url + path)).text();
       for (const text of ["trl-devtools", "plugin-container"]) expect(code).not.toContain(text);
     }
-    // Beside the content.
+    // The button is beside the content.
     const content = (await page.locator("main").boundingBox())!;
     expect((await button.boundingBox())!.x).toBeGreaterThanOrEqual(content.x + content.width);
     expect(await violationsOf(page)).toEqual([]);

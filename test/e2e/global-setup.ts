@@ -1,6 +1,6 @@
 /**
- * What the tests in browsers share: a demo, in which each test has visitors of its own, and a browser
- * for each worker. Workers share none, because all pages of a browser have one clipboard.
+ * What the tests in browsers share: a demo, in which each test has visitors of its own, and a browser for
+ * each worker. Workers do not share a browser, because all pages of a browser have one clipboard.
  */
 import type { BrowserServer } from "playwright-core";
 import type { TestProject } from "vitest/node";
@@ -11,9 +11,9 @@ export type SharedDemo = Pick<Demo, "url" | "databaseUrl">;
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** No test stops it. */
+    /** No test may stop this demo. */
     demo: SharedDemo;
-    /** By which a worker connects to its browser. */
+    /** The addresses by which each worker connects to its browser. */
     browsers: string[];
   }
 }

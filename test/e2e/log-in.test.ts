@@ -65,7 +65,7 @@ describe("the log-in", () => {
     await news(page, "No attempt is left");
     expect(await submit(page).isDisabled()).toBe(true);
     expect(await seconds(page)).toBeLessThanOrEqual(12);
-    // Enter says when, and keeps the password.
+    // Enter says when the button opens, and keeps the password.
     await page.getByLabel("Password", { exact: true }).press("Enter");
     await news(page, "Not yet: in");
     expect(await page.getByLabel("Password", { exact: true }).inputValue()).toBe("wrong");
@@ -73,18 +73,18 @@ describe("the log-in", () => {
 
     await tryAnyway(page).click();
     await news(page, "That was one too many");
-    // Half a minute, and what a token takes. One that comes back takes 12 seconds at most.
+    // Half a minute, and the time that a token takes. A token comes back within 12 seconds.
     await expect.poll(() => seconds(page)).toBeGreaterThan(12);
     expect(await seconds(page)).toBeLessThanOrEqual(42);
     expect(await tryAnyway(page).isDisabled()).toBe(true);
     await page.screenshot({ path: `${SCREENSHOTS}log-in-closed.png` });
     // Neither a countdown nor a text has moved what stands below.
     expect((await page.locator(".cost").boundingBox())!.y).toBe(y);
-    // The page knows of the wait after a reload, too, and another visitor is not concerned.
+    // The page knows the wait after a reload, too. Another visitor is not affected.
     await page.reload();
     await page.getByRole("timer").waitFor();
     expect(await seconds(page)).toBeGreaterThan(12);
-    // It is closed. No try can close it.
+    // The account is closed, so a try cannot close it.
     await news(page, "The account is closed");
     expect(await page.locator(".news").textContent()).not.toContain("Trying anyway");
     await page.getByLabel("Password", { exact: true }).fill("wrong");

@@ -1,4 +1,4 @@
-/** The part of the demo with the language model: prompts that run, queue, are denied or go away. */
+/** The part of the demo with the language model: prompts that run, queue, are denied or are cancelled. */
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { demo, openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
-/** Their answers take 5, 10 and 20 s. */
+/** The answers to these prompts take 5, 10 and 20 s. */
 const LONG = "first two three four five six seven eight nine ten";
 const LONGER = `${LONG} ${LONG}`;
 const LONGEST = `${LONGER} ${LONGER}`;
@@ -26,7 +26,7 @@ afterAll(() => browser.close());
 
 type ModelPage = Page & { problems: readonly string[] };
 
-/** @param visitor each test has one of its own, whose limits are its own, too. */
+/** @param visitor each test has its own visitor with its own limits. */
 async function openModel(visitor: BrowserContext, { url } = demo): Promise<ModelPage> {
   const page = await visitor.newPage();
   const problems = problemsOf(page);
@@ -102,17 +102,17 @@ describe.concurrent.each(
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
       width,
     );
-    // It is over, and its bill says what did not come back.
+    // The prompt is over, and its bill says what did not come back.
     await prompt(page, "first").getByText("The rest stays charged").first().waitFor();
 
     const turn = prompt(page, "second").getByText(/It runs at/);
     const before = /\d\d:\d\d:\d\d/.exec((await turn.textContent())!)![0];
     await prompt(page, "third").getByRole("button", { name: "Cancel" }).click();
     await prompt(page, "third").getByText("Cancelled before its turn.").waitFor();
-    // The button had the focus, and is gone.
+    // The button had the focus, and is gone. So the prompt has the focus.
     await prompt(page, "third").and(page.locator(":focus")).waitFor();
     expect(await turn.textContent()).toContain(before);
-    // There is room for another one now.
+    // The queue has room for another prompt now.
     await forecast(page, "It would queue");
     expect(await shifts()).toBeLessThan(0.01);
     expect(page.problems).toEqual([]);
@@ -137,7 +137,7 @@ describe.concurrent.each(
       await soon(async () => expect(await slots.getAttribute("aria-valuenow")).toBe(String(count)));
     }
     await free(2);
-    // The plan pays for the first, and the credits for the second.
+    // The plan pays for the first prompt, and the credits pay for the second.
     await ask(page, LONGER);
     await free(1);
     await forecast(page, BY_CREDITS);
@@ -156,7 +156,8 @@ describe.concurrent.each(
     await prompt(page, "third").getByText("third third").waitFor();
     await free(2);
     await forecast(page, "It would run at once.");
-    // On a slow machine, the shorter text of a shorter answer comes too late to count as pressed.
+    // On a slow machine, the text for a shorter answer may come too late to count as an effect of the
+    // press.
     expect(await shifts()).toBeLessThan(0.02);
     expect(page.problems).toEqual([]);
   });
@@ -182,18 +183,18 @@ describe.concurrent.each(
     await page.getByText("0 credits", { exact: true }).waitFor();
     const shifts = await recordShifts(page);
     await buyCredits(page);
-    // The plan has its tokens back at the end of it, and could pay again.
+    // The plan has its tokens back at the end of this answer, and could pay again.
     await ask(page, LONGEST);
     await forecast(page, BY_CREDITS);
     await page.getByRole("button", { name: "Ask", exact: true }).waitFor();
     await ask(page, `second ${LONG}`);
     await prompt(page, "second").locator(".answer").getByText("second first").waitFor();
     await soon(async () => expect(await credits(page)).toBe(989));
-    // What is left of them does not pay for another one.
+    // The credits that are left do not pay for another prompt.
     await page.getByRole("textbox", { name: "Prompt" }).fill("third");
     await forecast(page, "It would queue");
     await prompt(page, "second").getByText("Paid by credits.").first().waitFor();
-    // 11 words that were asked, and 110 that were written.
+    // 11 words of the prompt, and 110 words of the answer.
     await soon(async () => expect(await credits(page)).toBe(1_879));
     await forecast(page, BY_CREDITS);
     await page.screenshot({ path: `${SCREENSHOTS}model-credits-${width}.png`, fullPage: true });
@@ -234,7 +235,7 @@ describe.concurrent("the credits", () => {
     await forecast(page, BY_CREDITS);
     await page.route(/model\.askNow/, async (route) => {
       const data = { text: LONGER, length: 1_000 };
-      // Its answer takes ten seconds.
+      // The answer to this prompt takes ten seconds.
       visitor.request.post(`${demo.url}/trpc/model.askNow`, { data }).catch(() => {});
       await soon(async () => expect(await credits(page)).toBe(980));
       await route.continue();
@@ -305,19 +306,20 @@ describe.concurrent("the model", () => {
     await page.getByText("Denied for ever").waitFor();
     const denied = page.getByRole("listitem").filter({ hasText: "Denied for ever" });
     await denied.getByRole("button", { name: "Ask again" }).click();
-    // It is another item, and has the focus.
+    // The prompt is another item now, and has the focus.
     await denied.and(page.locator(":focus")).waitFor();
 
-    // The page that has changed it asks at once, and does not wait for its stream.
+    // The page that has changed the plan sends a request at once, and does not wait for its stream.
     const asksAnew = () => page.waitForRequest(/rateLimit\.status/);
     let asked = asksAnew();
     await page.getByRole("radio", { name: "Paid" }).check();
     await asked;
     await page.getByText("of 12,000 tokens left").waitFor();
     await prompt(page, "second").getByText("second second").waitFor();
-    // By the old plan, it would still wait.
+    // By the old plan, the second prompt would still wait.
     expect(Date.now()).toBeLessThan(runsAt);
-    // Until the answer of the second one has ended, and gives back what it has not used.
+    // The forecast stays so until the answer to the second prompt has ended, and gives back what it has
+    // not used.
     await forecast(page, /It would (queue|run at once)/);
     const now = /It was denied\. Nothing was taken\. It would (find a place in the queue|run) now/;
     await page.getByText(now).waitFor();

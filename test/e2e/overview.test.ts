@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The first part, as a new visitor finds it. */
+/** The first part, as a new visitor sees it. */
 async function open(options?: Parameters<Browser["newContext"]>[0]) {
   const visitor = await browser.newContext(options);
   const page = await visitor.newPage();
@@ -33,7 +33,7 @@ const button = (page: Page) => page.locator(".try > button");
 const left = (page: Page, count: number) => page.getByText(`${count} of 5 calls left`);
 const waiting = (page: Page) => button(page).filter({ hasText: /^Wait \ds$/ });
 const ready = (page: Page) => button(page).filter({ hasText: /^Send$/ });
-/** All at once, so that no token comes back meanwhile. */
+/** All presses at once, so that no token comes back meanwhile. */
 const drain = (page: Page) =>
   button(page).evaluate((each: HTMLElement) => {
     for (let i = 0; i < 8; i++) each.click();
@@ -41,10 +41,10 @@ const drain = (page: Page) =>
 const anyway = (page: Page) => page.getByRole("button", { name: "Call anyway" });
 const sentWhileWaiting = (page: Page, count: number) =>
   page.locator(".anyway").getByText(`Requests sent while waiting: ${count}`, { exact: true });
-/** Its processes may have to start first, on a machine that others use, too. */
+/** The processes of the race may have to start first, on a machine with other load. */
 const SLOW = { timeout: 90_000 };
 const SUMMARY = /^The limit is 10\. The ten lines granted (\d+) calls, this package (\d+)\.$/;
-/** What the race says in words, once it is over. */
+/** The result of the race in words, once the race is over. */
 async function summaryOf(page: Page): Promise<{ naive: number; own: number }> {
   const status = page.getByRole("status").filter({ hasText: SUMMARY });
   await status.waitFor({ ...SLOW, state: "attached" });
@@ -72,7 +72,7 @@ it("drains, counts down and comes back, and the lines act that do it", async () 
   await page.getByText(/^The server let it pass, and answered in \d+ ms\.$/).waitFor();
   expect(await acting(page, "RateLimitCountdown").count()).toBe(0);
 
-  // A full bucket, so that the wait after it is as long as it can be.
+  // Wait for a full bucket, so that the wait after it is as long as possible.
   await left(page, 5).waitFor();
   await Promise.all([
     drain(page),
@@ -87,7 +87,7 @@ it("drains, counts down and comes back, and the lines act that do it", async () 
     left(page, 1).waitFor(),
     acting(page, "<RateLimitCountdown").waitFor({ state: "detached" }),
   ]);
-  // The page was right: the server lets this one pass.
+  // The page was right: the server lets this call pass.
   await Promise.all([drain(page), waiting(page).waitFor()]);
   await page.getByText("The server let it pass").waitFor();
 });
@@ -104,7 +104,7 @@ it("sends nothing while it waits, and counts what is sent all the same, which th
     answer = await response.text();
     await route.fulfill({ response });
   });
-  // Not before it waits.
+  // A call before the wait does not count.
   await anyway(page).click({ force: true });
   await Promise.all([drain(page), waiting(page).waitFor(), left(page, 0).waitFor()]);
   await expect.poll(() => calls).toBe(5);
@@ -112,10 +112,11 @@ it("sends nothing while it waits, and counts what is sent all the same, which th
   await sentWhileWaiting(page, 0).waitFor();
 
   await ready(page).waitFor();
-  // A full bucket, so that the wait after it is as long as it can be.
+  // Wait for a full bucket, so that the wait after it is as long as possible.
   await left(page, 5).waitFor();
   await Promise.all([drain(page), waiting(page).waitFor()]);
-  // At once: a token comes back after two seconds, and looking for a place to press may take as long.
+  // Press at once: a token comes back after two seconds, and Playwright's search for the button may take
+  // as long.
   await anyway(page).evaluate((each: HTMLElement) => each.click());
   const shown = page.getByText(/^The server denied it: 429, with retryAfter [\d.]+ ms\.$/);
   const [said] = /retryAfter [\d.]+/.exec((await shown.textContent())!)!;
@@ -146,15 +147,15 @@ describe("the race", { timeout: SLOW.timeout }, () => {
       })
       .waitFor();
     await side(page, "This package").getByRole("img", { name: "10 granted, 40 denied" }).waitFor();
-    // They are the processes of the demo, and not the server's own.
+    // The processes are the demo's, and not the server's own.
     const asked = await page.request.get(`${demo.url}/trpc/race.processes`);
     const { result } = (await asked.json()) as { result: { data: { pids: number[] } } };
     await page.getByText(`The processes ${result.data.pids.join(" and ")} of this`).waitFor();
     await page.getByText("On SQLite, each statement takes 1 ms more").waitFor();
-    // How long it took is told where it is explained.
+    // The times are shown where they are explained.
     expect(await page.locator(".sides").textContent()).not.toContain(" ms");
 
-    // None of the visitor's own races was used.
+    // The race used none of the visitor's own races.
     await page.goto(`${demo.url}/#race`);
     await page.getByText("5 of 5 races left").waitFor();
   });
@@ -168,7 +169,7 @@ describe("the race", { timeout: SLOW.timeout }, () => {
         (await request.get(`${demo.url}/trpc/race.arrival`)).text(),
       ),
     );
-    // Also its times. The seconds may end meanwhile.
+    // The answers have the same times, too. The seconds may end meanwhile, so there may be two races.
     expect(new Set(answers).size).toBeLessThanOrEqual(2);
   });
 
@@ -186,7 +187,7 @@ describe("the race", { timeout: SLOW.timeout }, () => {
     await page.keyboard.press("Enter");
     await answer;
     await isReady.waitFor(SLOW);
-    // From another tab, at once: a race may take longer than a token needs to come back.
+    // Start races from another tab, at once: a race may take longer than a token needs to come back.
     const others = Array.from({ length: 5 }, () =>
       page.request.post(`${demo.url}/trpc/race.run`, { data: { tick: "same" }, ...SLOW }),
     );
@@ -216,7 +217,7 @@ describe("the race", { timeout: SLOW.timeout }, () => {
   });
 });
 
-/** In the page: each text that the package's side has said of how many were granted. */
+/** Runs in the page: records each text in which the package's side says how many calls were granted. */
 function recordCounts(): void {
   const counts: string[] = [];
   Object.assign(globalThis, { counts });
@@ -272,13 +273,13 @@ describe.each(
       const race = page.locator(".arrival");
       const { height } = (await race.boundingBox())!;
       await summaryOf(page);
-      // It had its room before.
+      // The room for the race was there before.
       expect((await race.boundingBox())!.height).toBeCloseTo(height, 0);
       await Promise.all([drain(page), waiting(page).waitFor()]);
       await anyway(page).click();
       await page.getByText("The server denied it").waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
-      // The claim and the button are seen at once; in a wide window, the race is, too.
+      // The claim and the button are seen at once. In a wide window, the race is seen at once, too.
       expect(await bottomOf(button(page))).toBeLessThan(viewport.height);
       if (viewport.width === 1280) expect(await bottomOf(race)).toBeLessThan(viewport.height);
       expect(await violationsOf(page)).toEqual([]);

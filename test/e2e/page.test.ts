@@ -1,4 +1,4 @@
-/** The page as a whole: what holds for every part of the demo, and from part to part. */
+/** The page as a whole: tests that hold for every part of the demo, and from part to part. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -52,7 +52,7 @@ async function newVisitor(options?: Options): Promise<BrowserContext> {
 
 async function newPage(visitor: BrowserContext) {
   const page = await visitor.newPage();
-  // Ten pages of one test load at the same time.
+  // Ten pages of one test load at the same time, so they get more time.
   page.setDefaultTimeout(60_000);
   const problems = problemsOf(page);
   return Object.assign(page, { problems });
@@ -71,7 +71,10 @@ async function show(page: Page, part: string): Promise<void> {
   await title(page, part).waitFor();
 }
 
-/** In the page: what is wider than its card or the page. Code and tabs scroll, and a picture has its own axes. */
+/**
+ * Runs in the page: elements that are wider than their card or the page. Code and tabs scroll, and a
+ * picture has its own axes.
+ */
 function wideElements(): string[] {
   const isWide = (element: Element) => {
     const { width, right } = element.getBoundingClientRect();
@@ -163,7 +166,7 @@ describe.each(byNight(SIZES.slice(0, 2)))("a part at $width px", (viewport) => {
     await show(page, "Ask the model");
     await page.getByText("It would run at once.").waitFor();
     const model = await newShifts(page);
-    // The answer to the first takes seconds, so the second queues.
+    // The answer to the first prompt takes seconds, so the second prompt queues.
     for (const text of ["one two three four five six seven eight nine ten", "the second"]) {
       await page.getByRole("textbox", { name: "Prompt" }).pressSequentially(text);
       await page.locator("form button.primary").click();
@@ -177,11 +180,14 @@ describe.each(byNight(SIZES.slice(0, 2)))("a part at $width px", (viewport) => {
 
 const countdown = async (page: Page, text: string) => {
   await page.locator("button").filter({ hasText: text }).getByRole("timer").waitFor();
-  // Its text changes, too.
+  // The text of the countdown changes, too.
   await page.waitForTimeout(1500);
 };
 
-/** Runs in the page. New messages and answers may push older ones and the code below: left out. */
+/**
+ * Runs in the page. New messages and answers may push older ones and the code below, so these are left
+ * out.
+ */
 function recordShifts(): void {
   const shifts: string[] = [];
   Object.assign(globalThis, { shifts });
@@ -191,12 +197,12 @@ function recordShifts(): void {
         sources: { node: Node | null }[];
         lastInputTime: number;
       };
-      // A browser calls 500 ms recent, in which a busy machine shows no answer.
+      // A browser counts 500 ms as recent input. A busy machine shows no answer within that time.
       const followsInput = entry.startTime - lastInputTime < 3000;
       for (const { node } of sources) {
         const element = node instanceof Element ? node : node?.parentElement;
         const isInList = element?.closest(".messages, .answers, .code-panel") != null;
-        // The estimate of a prompt follows what is typed, and has another width.
+        // The estimate of a prompt follows the typed text, and changes its width.
         const isEstimate = followsInput && element?.closest(".model") != null;
         if (element && !isInList && !isEstimate) shifts.push(element.outerHTML.slice(0, 80));
       }
@@ -204,10 +210,10 @@ function recordShifts(): void {
   }).observe({ type: "layout-shift", buffered: true });
 }
 
-/** @returns what has moved since, also right after a press of a key. */
+/** @returns the elements that have moved since, also those right after a key press. */
 async function newShifts(page: Page): Promise<() => Promise<string[]>> {
   const read = () => page.evaluate(() => (globalThis as unknown as { shifts: string[] }).shifts);
-  // Fonts and first answers have arrived.
+  // Wait until fonts and first answers have arrived.
   await page.waitForTimeout(500);
   const before = (await read()).length;
   return async () => (await read()).slice(before);
@@ -226,7 +232,7 @@ describe("the code that does it", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
     await page.getByRole("button", { name: "Copy the code" }).click();
     await page.getByRole("button", { name: "Copied the code" }).waitFor();
-    // What is shown is what is in the file.
+    // The text shown is the text in the file.
     const text = await readFile(`${ROOT}example-app/sign-ups/minimal.tsx`, "utf8");
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text.trimEnd());
     expect((await code.textContent())!.trimEnd()).toBe(text.trimEnd());
@@ -379,9 +385,9 @@ it("is usable over a slow network, and says what it waits for", async () => {
   });
   await page.getByRole("textbox").fill("slowly");
   await page.keyboard.press("Enter");
-  // At once, before the server has heard of it.
+  // At once, before the server has heard of the message.
   await page.getByText("2 left", { exact: true }).waitFor();
-  // It is seen once it lasts.
+  // The text is shown only once the call takes long.
   await page.getByText("Sending…").waitFor();
   release();
   await page.getByRole("list", { name: "Messages" }).getByText("slowly").waitFor();
@@ -405,7 +411,7 @@ it.each(byNight(SIZES))(
     const { databaseUrl, url } = own;
     await own.kill();
     await banner.waitFor();
-    // Also over a part that waits for the server, and over a part that was there before.
+    // The banner is there over a part that waits for the server, and over a part that was there before.
     for (const part of ["Chat", "Sign-ups", "Overview"]) {
       if (await menu(page).isVisible()) await menu(page).click();
       await link(page, part).click();
@@ -429,7 +435,8 @@ it.each(byNight(SIZES))(
 it("says one time only that there is no connection", async () => {
   await using own = await startDemo();
   const parts = PARTS.filter((part) => part !== "Two visitors" && part !== "Control room");
-  // A visitor each: a browser opens six connections to a server, and the streams would take them.
+  // Each page has its own visitor: a browser opens six connections to a server, and the streams would
+  // take them.
   const pages = await Promise.all(
     parts.map(async (part) => {
       const page = await newPage(await newVisitor());
@@ -452,7 +459,8 @@ it("says one time only that there is no connection", async () => {
 
 it("goes on in every part, also one that is opened meanwhile, when a killed server is back", async () => {
   await using own = await startDemo();
-  // A visitor each: a browser opens six connections to a server, and the streams would take them.
+  // Each page has its own visitor: a browser opens six connections to a server, and the streams would
+  // take them.
   const pages = await Promise.all(
     PARTS.map(async (part) => {
       const page = await newPage(await newVisitor());
@@ -495,7 +503,7 @@ it("goes on in every part, also one that is opened meanwhile, when a killed serv
     await behind.getByText("Process 1 reads it once a second.").waitFor();
     await title(late, "Sign-ups").waitFor();
     await late.getByRole("listitem").filter({ hasText: "account" }).first().waitFor();
-    // Chromium logs each request without an answer, also one for code, and there is nothing else.
+    // Chromium logs each request without an answer, including requests for code. Nothing else is logged.
     const problems = [...pages, late].flatMap((page) => page.problems);
     const lost = /net::ERR_|^Failed to fetch dynamically imported module/;
     expect(problems.filter((text) => !lost.test(text))).toEqual([]);

@@ -10,9 +10,9 @@ const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
 ];
-/** A link to a limit that is not the first one. */
+/** A link to a limit other than the first one. */
 const WINDOW = "#playground?kind=fixed-window&rate=5&period=10s&capacity=5";
-/** Differences of sums of doubles. */
+/** The rounding errors of sums of doubles. */
 const ROUNDING = 1e-6;
 
 let browser: Browser;
@@ -25,9 +25,9 @@ beforeAll(async () => {
 afterEach(() => Promise.all(visitors.splice(0).map((each) => each.close())));
 afterAll(() => browser.close());
 
-/** What the pages below note about themselves. */
+/** What the pages below record about themselves. */
 interface Noted {
-  /** The shifts of the layout, those after input included. */
+  /** The shifts of the layout, including those after input. */
   shifts: number[];
   /** How often the plot was drawn. */
   draws: number;
@@ -47,7 +47,7 @@ async function openTab(hash = "#playground", url = demo.url) {
   const page = await visitor.newPage();
   const problems: string[] = [];
   page.on("console", (message) => {
-    // Chromium logs each 429 as an error. They are what the page is about.
+    // Chromium logs each 429 as an error. The page is about these denials.
     if (/\b(429|207)\b/.test(message.text())) return;
     if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
   });
@@ -78,7 +78,7 @@ async function openTab(hash = "#playground", url = demo.url) {
 
 const shows = (page: Page, text: string | RegExp) => page.getByText(text).waitFor();
 const call = (page: Page) => page.getByRole("button", { name: "Call" });
-/** What it has noted until `at`, ms. */
+/** The records of the page until `at`, ms. */
 const notedBy = (page: Page) =>
   page.evaluate(() => {
     const { noted } = window as unknown as { noted: Noted };
@@ -115,7 +115,7 @@ describe("the playground", () => {
       await expect
         .poll(async () => (await numbersOf(page)).denied, { timeout: 20_000 })
         .toBeGreaterThan(10);
-      // What one presses and what it does are on one screen.
+      // The buttons and their effects fit on one screen.
       expect(await page.evaluate(() => window.scrollY)).toBe(0);
       const isOnScreen = async (part: string) => {
         const { x, y, width, height } = (await page.locator(part).boundingBox())!;
@@ -146,7 +146,7 @@ describe("the playground", () => {
 
   it("redraws the plot 20 times a second at most, and not at all in a hidden tab", async () => {
     const page = await open();
-    /** How often it was drawn within that time, and how long that really was, ms. */
+    /** How often the plot was drawn within that time, and how long that time really was, ms. */
     const drawsWithin = async (ms: number) => {
       const before = await notedBy(page);
       await page.waitForTimeout(ms);
@@ -167,7 +167,7 @@ describe("the playground", () => {
     await page.waitForTimeout(100);
     const { denied } = await numbersOf(page);
     expect((await drawsWithin(1000)).draws).toBe(0);
-    // The visitors go on, and the plot catches up.
+    // The visitors go on calling, and the plot catches up.
     await expect.poll(async () => (await numbersOf(page)).denied).toBeGreaterThan(denied!);
     const drawn = (await notedBy(page)).draws;
     await hide(false);
@@ -176,7 +176,7 @@ describe("the playground", () => {
 
   it("calls once for a click, and again and again while a key is held", async () => {
     const page = await open();
-    // So many that a slow machine takes none too many.
+    // So many tokens that a slow machine is not denied.
     await choose(page, { "Capacity, tokens": "1000" });
     await shows(page, "1,000.0 of 1,000 tokens: it is full");
     await call(page).click();
@@ -189,7 +189,7 @@ describe("the playground", () => {
     const { granted } = await numbersOf(page);
     await page.keyboard.press("Enter");
     await expect.poll(async () => (await numbersOf(page)).granted).toBe(granted! + 1);
-    // What a screen reader hears.
+    // The text that a screen reader hears.
     await expect
       .poll(() => page.locator("figcaption").textContent(), { timeout: 10_000 })
       .toContain(`Granted ${granted! + 1} calls, denied 0.`);
@@ -214,7 +214,7 @@ describe("the playground", () => {
     await page.getByLabel("Tokens of a call").fill("6");
     await call(page).click();
     await expect.poll(async () => (await numbersOf(page)).granted).toBe(1);
-    // The steps of the windows: one token each.
+    // The steps of the windows: one token for each window.
     await shows(page, "1.0 of 6 tokens; 1 comes with each window; the next starts in");
     await shows(page, "2.0 of 6 tokens; 1 comes with each window; the next starts in");
     expect((await numbersOf(page)).deviation).toBeLessThan(ROUNDING);
@@ -260,7 +260,7 @@ describe("the playground", () => {
 
   it("measures its prediction, and shows when it was off", async () => {
     const page = await open(SIZES[0], "#playground", falsifyAnswers);
-    // So slow that tokens do not matter.
+    // The rate is so slow that no token comes during the test.
     await choose(page, { "Rate, tokens": "0.1", "Period, s": "600" });
     await shows(page, "In force: token bucket, 0.1 per 600 s, at most 10.");
     const headline = page.locator(".measured");
@@ -301,7 +301,7 @@ describe("the playground", () => {
     await call(page).click();
     await expect.poll(() => pixels("var(--granted)")).toBeGreaterThan(10);
     expect(await pixels("var(--denied)")).toBe(0);
-    // The next window may start meanwhile, and grant one more.
+    // The next window may start meanwhile, and grant one more call.
     await expect
       .poll(async () => {
         await call(page).click();
@@ -309,7 +309,7 @@ describe("the playground", () => {
       })
       .toBeGreaterThan(0);
     await expect.poll(() => pixels("var(--denied)")).toBeGreaterThan(10);
-    // With the few colours of the system they can still be told apart.
+    // With the few colours of the system, the marks can still be told apart.
     await page.emulateMedia({ forcedColors: "active" });
     await expect.poll(() => pixels("LinkText")).toBeGreaterThan(10);
   });
@@ -372,7 +372,7 @@ describe("the playground", () => {
     await preset(page, "Lock-out").click();
     await shows(page, "In force: token bucket, 6 per 60 s, at most 3, closed for 10 s");
     await shows(page, "3.0 of 3 tokens: it is full.");
-    // The visitors have left, and their calls cost this bucket nothing.
+    // The visitors have left, and their calls take nothing from this bucket.
     await page.getByRole("button", { name: "Ten visitors" }).waitFor();
     await page.waitForTimeout(2000);
     expect(await numbersOf(page)).toMatchObject({ granted: 0, denied: 0, waiting: 0 });
@@ -382,7 +382,7 @@ describe("the playground", () => {
 
   it("obeys a slider at once, sends its last value only, and keeps what was used", async () => {
     const page = await open();
-    // What one slides and what it does are on one screen.
+    // The slider and its effect fit on one screen.
     const slider = page.getByRole("slider", { name: "Slide the capacity" });
     const { y, height } = (await slider.boundingBox())!;
     expect(y + height).toBeLessThan(SIZES[0]!.height);
@@ -400,7 +400,7 @@ describe("the playground", () => {
     await shows(page, "In force: token bucket, 30 per 60 s, at most 50.");
     await shows(page, /^4[4-8]\.\d of 50 tokens; 0.5 come each second/);
     expect(choices).toBe(1);
-    // What is typed is not touched while it is typed.
+    // The form does not change a text while the visitor types it.
     await page.getByLabel("Rate, tokens").pressSequentially("0", { delay: 500 });
     await shows(page, "In force: token bucket, 300 per 60 s, at most 50.");
     expect(await page.evaluate(() => location.hash)).toContain("rate=300&");
@@ -418,7 +418,7 @@ describe("the playground", () => {
     await page.getByRole("button", { name: /^Stop/ }).waitFor();
     await expect.poll(async () => (await numbersOf(page)).denied).toBeGreaterThan(3);
     expect(await page.getByText(/^\d+\.0 of 5 tokens/).count()).toBe(1);
-    // A link that is copied meanwhile runs, too.
+    // A link that is copied while the visitors call runs them, too.
     await visitor.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy a link to this" }).click();
     await page.getByRole("status").filter({ hasText: "Copied" }).waitFor();
@@ -439,7 +439,7 @@ describe("the playground", () => {
     const letLoose = page.getByRole("button", { name: "Ten visitors" });
     await stop.click();
     await letLoose.waitFor();
-    // A reload starts nothing.
+    // A reload starts no calls.
     expect(await page.evaluate(() => location.hash)).toBe(WINDOW);
     const followLink = () =>
       page.evaluate((hash) => void (location.hash = hash), `${WINDOW}&run=1`);
@@ -520,7 +520,7 @@ describe("the playground", () => {
     const link = await page.evaluate(() => navigator.clipboard.readText());
     expect(link).toBe(`${demo.url}/${hash}`);
 
-    // The same limit is not chosen again, so its tokens stay taken: all of them, and two more.
+    // The limit is not chosen again, so its tokens stay taken: all of them, and two more.
     for (let i = 0; i < 3; i++) await call(page).click();
     await expect.poll(async () => (await numbersOf(page)).granted).toBe(3);
     await page.reload();
@@ -538,7 +538,7 @@ describe("the playground", () => {
     await shows(page, "In force: token bucket, 30 per 60 s, at most 10.");
     await page.goForward();
     await shows(page, "In force: fixed window, 5 per 10 s, at most 5.");
-    // The form follows the limit in force, and may be drawn after it.
+    // The form follows the limit in force, but may be drawn later.
     await expect.poll(() => page.getByLabel("Kind").inputValue()).toBe("fixed window");
     expect([...page.problems, ...other.problems]).toEqual([]);
   });
@@ -552,7 +552,7 @@ describe("the playground", () => {
     await page.getByLabel("Tokens of a call").fill("2");
     await alert.waitFor({ state: "detached" });
     await expect.poll(() => page.evaluate(() => location.hash)).toContain("rate=30&");
-    // Typed in place of it.
+    // The visitor types another address instead.
     await page.evaluate(() => void (location.hash = "#playground?kind=<b>&rate=x"));
     await alert.filter({ hasText: "kind must be" }).waitFor();
     await page.evaluate(
@@ -584,7 +584,7 @@ describe("the playground", () => {
   });
 });
 
-/** Runs in the page: the pixels of the plot that have a colour. */
+/** Runs in the page: counts the pixels of the plot that have a colour. */
 function countPixels(colour: string): number {
   const canvas = document.querySelector<HTMLCanvasElement>(".plot canvas")!;
   const probe = document.body.appendChild(document.createElement("span"));
@@ -599,7 +599,7 @@ function countPixels(colour: string): number {
   return count;
 }
 
-/** Runs in the page: every second answer to a call takes half a second longer. */
+/** Runs in the page: delays every second answer to a call by half a second. */
 function delayAnswers(): void {
   const { fetch } = window;
   let calls = 0;
@@ -611,7 +611,7 @@ function delayAnswers(): void {
   };
 }
 
-/** Runs in the page: an answer that says 8 tokens says a quarter more. */
+/** Runs in the page: changes an answer of 8 tokens to 8.25 tokens. */
 function falsifyAnswers(): void {
   const { fetch } = window;
   window.fetch = async (...request) => {

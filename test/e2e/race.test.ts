@@ -15,7 +15,7 @@ let demo: Demo;
 beforeAll(async () => {
   [browser, demo] = await Promise.all([
     openBrowser(),
-    // Any of them answers, with two processes of its own for races.
+    // Each of these processes answers, and has two processes of its own for races.
     startDemo({ args: ["--processes", "2"] }),
   ]);
 });
@@ -48,11 +48,12 @@ it.each(
   await run.focus();
   await page.keyboard.press("Enter");
   const summary = page.getByRole("status").filter({ hasText: "This package granted" });
-  // The fifth race is there again after six seconds.
+  // A token for the fifth race comes back after six seconds.
   await Promise.all([racesLeft(page, 4), summary.waitFor()]);
   const text = (await summary.textContent())!;
   const naive = Number(/The limit is 10\. The naive limiter granted (\d+) calls\./.exec(text)?.[1]);
-  // The reads of one tick all come before its writes, so each process grants what it has read.
+  // The reads of one tick all come before its writes, so each process grants as many calls as it has read
+  // tokens.
   expect(naive).toBeGreaterThanOrEqual(25);
   expect(text).toContain("This package granted 10.");
 
@@ -70,7 +71,7 @@ it.each(
   expect(await dots("This package", "denied")).toBe(40);
   const row = page.getByRole("row", { name: "1 in one tick" });
   expect(await row.getByRole("cell").allTextContents()).toEqual(["in one tick", `${naive}`, "10"]);
-  // It has kept the focus.
+  // The button has kept the focus.
   expect(await run.evaluate((button) => button === document.activeElement)).toBe(true);
 
   await page.getByRole("button", { name: "Send 10 orders" }).click();
@@ -91,13 +92,13 @@ it("counts down when a visitor has started five races, and lets another one race
   await using page = await openRace(1280, "light");
   await racesLeft(page, 5);
   const start = () => page.request.post(`${demo.url}/trpc/race.order`, { data: {} });
-  // Their answers come in turn, and this test needs none of them.
+  // The answers come in turn. This test needs none of them.
   void Promise.allSettled(Array.from({ length: 5 }, start));
   await page.getByRole("button", { name: "Wait" }).first().getByRole("timer").waitFor();
   await expect.poll(async () => (await start()).status()).toBe(429);
   await using other = await openRace(390, "light");
   await racesLeft(other, 5);
-  // It opens by itself.
+  // The button opens by itself.
   await page.getByRole("button", { name: "Make 50 calls" }).waitFor();
   expect([...page.problems, ...other.problems]).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * A page that a server renders, in the ways that the documentation shows, and that then runs in a
- * browser. See `rendered-server.tsx`.
+ * A page that a server renders in the ways that the documentation shows. Then the page runs in a browser.
+ * See `rendered-server.tsx`.
  */
 import { hydrate, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createTRPCClient, httpLink } from "@trpc/client";
@@ -19,7 +19,7 @@ const {
   useRateLimitedMutation,
 } = createRateLimitReact<RenderedRouter>();
 
-/** Changes from a text to a text and a countdown, in one button. */
+/** One button that changes from a text to a text and a countdown. */
 function Send() {
   const send = useRateLimitedMutation("few", { mutationFn: () => client.send.mutate() });
   return (
@@ -36,7 +36,7 @@ function Send() {
   );
 }
 
-/** A countdown that is there before its wait, between texts that nobody wrapped. */
+/** A countdown that is there before its wait, between texts without an element of their own. */
 function Between() {
   const { status } = useRateLimit("few");
   return (
@@ -52,7 +52,7 @@ function Long() {
   return <RateLimitCountdown retryAt={status?.retryAt} className="long" />;
 }
 
-/** As pages showed it once: a text that goes, beside a countdown. */
+/** As older pages wrote it: a text that goes away, beside a countdown. */
 function Bare() {
   const { status } = useRateLimit("few");
   return (
@@ -68,7 +68,7 @@ function Bare() {
   );
 }
 
-/** Shows what was thrown below it. */
+/** Shows the error that was thrown below it. */
 class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
   override state: { error?: Error } = {};
   static getDerivedStateFromError = (error: Error) => ({ error });
@@ -87,7 +87,7 @@ const GERMAN: CountdownLabels = {
 export interface RenderedPageProps {
   queryClient: QueryClient;
   isGerman: boolean;
-  /** Whether it has the texts that do not survive. */
+  /** Whether the page has the texts that do not survive a translation. */
   isBare: boolean;
 }
 

@@ -40,7 +40,7 @@ export type RenderedRouter = ReturnType<typeof createApp>["router"];
 async function bundlePage(): Promise<string> {
   const built = (await build({
     configFile: false,
-    // It warns of each "use client".
+    // Vite warns of each "use client".
     logLevel: "error",
     define: { "process.env.NODE_ENV": '"development"' },
     build: { lib: { entry: fileOf("rendered-page.tsx"), formats: ["es"] }, write: false },
@@ -49,9 +49,10 @@ async function bundlePage(): Promise<string> {
 }
 
 /**
- * Its limit `half` has half of its tokens, and `daily` none for 30 hours. The address says how the page is: `?still` has no script, so
- * that it stays as the server has rendered it, `?plain` no stylesheet, `?dark` its `color-scheme`,
- * `?rtl` its direction, `?german` its language, and `?bare` the texts that do not survive a translation.
+ * The limit `half` has half of its tokens, and `daily` has none for 30 hours. The address says how the
+ * page is: `?still` has no script, so that the page stays as the server has rendered it, `?plain` has no
+ * stylesheet, `?dark` sets its `color-scheme`, `?rtl` its direction, `?german` its language, and `?bare`
+ * has the texts that do not survive a translation.
  */
 export async function startRenderedServer() {
   const { limiter, router } = createApp();

@@ -1,4 +1,4 @@
-/** The switch between light and dark in the demo's header. The site's tests have that of the site. */
+/** The switch between light and dark in the demo's header. The tests of the site test its own switch. */
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { problemsOf } from "../support/problems.js";
@@ -6,7 +6,7 @@ import { demo, openBrowser } from "./shared.js";
 
 const LIGHT = "rgb(245, 244, 248)";
 const DARK = "rgb(18, 17, 23)";
-/** Where VitePress keeps the choice, too. */
+/** VitePress keeps the choice under this key, too. */
 const KEY = "vitepress-theme-appearance";
 
 let browser: Browser;
@@ -58,7 +58,7 @@ it("has the chosen colours before a script of the page has come", async () => {
   await page.route(/\/assets\/.*\.js$/, () => {});
   await page.reload({ waitUntil: "commit" });
   await page.getByText("Loading…").waitFor();
-  // Its styles may still be on their way.
+  // The styles of the part may still be loading.
   await expect.poll(() => colourOf(page)).toBe(DARK);
 });
 
@@ -97,7 +97,7 @@ it("changes the colours of the control room's chart", async () => {
       const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
       return data.some((_, i) => i % 4 === 0 && data.slice(i, i + 4).join() === wanted);
     }, colour);
-  // The lines behind the bars.
+  // The lines behind the bars have the new colour.
   const line = () =>
     page.locator(".rla-plot").evaluate((host) => {
       const probe = host.appendChild(document.createElement("span"));

@@ -1,4 +1,7 @@
-/** Twenty tabs of one visitor on the example, which share one stream whatever becomes of them. */
+/**
+ * Twenty tabs of one visitor on the example. They share one stream, also while tabs close, freeze or
+ * crash.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,7 +13,7 @@ import { openDatabase } from "../../example-app/shared/server/database.js";
 import { launchChromium, launchWindow } from "../support/chromium.js";
 
 const TABS = 20;
-/** For a machine that is busy. The times that are printed are below 100 ms on one that is not. */
+/** The time-out on a busy machine. On a quiet machine, the printed times are below 100 ms. */
 const GENEROUS = 8000;
 
 let browser: Browser;
@@ -58,7 +61,7 @@ async function startApp() {
 const eventually = <TResult>(check: () => TResult) =>
   vi.waitFor(check, { timeout: GENEROUS, interval: 20 });
 
-/** What a page has shown of its attempts, and when, epoch ms. */
+/** The texts that a page has shown of its attempts, each with its time, epoch ms. */
 type Shown = [at: number, text: string][];
 
 /** Runs in the page. Playwright's own waiting needs frames, which a hidden page does not render. */
@@ -77,7 +80,7 @@ const connectionOf = (page: Page) =>
   page.evaluate(() => document.querySelector<HTMLElement>(".connection")?.dataset["state"]);
 
 class Tab {
-  /** When it opened a stream last, epoch ms. */
+  /** When the tab opened its last stream, epoch ms. */
   openedAt = 0;
   isCrashed = false;
 
@@ -88,7 +91,7 @@ class Tab {
     });
   }
 
-  /** On a part of the example without a stream of its own, such as that of the chat. */
+  /** Opens a part of the example that has no stream of its own, unlike the chat. */
   static async open(visitor: BrowserContext): Promise<Tab> {
     const tab = new Tab(await visitor.newPage());
     await tab.page.addInitScript(recordAttempts);
@@ -107,7 +110,7 @@ class Tab {
 
   async crash(): Promise<void> {
     const session = await this.page.context().newCDPSession(this.page);
-    // It has no answer.
+    // This command never gets an answer.
     void session.send("Page.crash").catch(() => {});
     await eventually(() => {
       if (!this.isCrashed) throw new Error("the tab has not crashed");
@@ -128,9 +131,9 @@ const without = (tabs: readonly Tab[], some: readonly Tab[]) =>
   tabs.filter((tab) => !some.includes(tab));
 
 /**
- * Tries to log in outside of all tabs. A wrong password takes one attempt, before the server looks at
- * it. The right one gives back all, just before the server answers. Returns how long the slowest tab
- * took to show it after that answer, ms.
+ * Tries to log in outside of all tabs. A wrong password takes one attempt, before the server checks the
+ * password. The right password gives all attempts back, just before the server answers. Returns how long
+ * the slowest tab took to show the change after that answer, ms.
  */
 async function changeAndMeasure(visitor: BrowserContext, tabs: readonly Tab[], isRight: boolean) {
   const data = { account: "demo", password: isRight ? "open sesame" : "wrong" };
@@ -149,7 +152,7 @@ async function changeAndMeasure(visitor: BrowserContext, tabs: readonly Tab[], i
 const ENDS = {
   closed: (tab) => tab.page.close(),
   killed: (tab) => tab.crash(),
-  /** Without a word, and for longer than the others wait. */
+  /** The tab stops without a message, and for longer than the other tabs wait. */
   async busy(tab) {
     const work = () => {
       const end = Date.now() + 10_000;
@@ -159,7 +162,7 @@ const ENDS = {
   },
 } as const satisfies Record<string, (tab: Tab) => Promise<unknown>>;
 
-/** Ends the leader twice in that way. Returns the tabs that are left, and the times. */
+/** Ends the leader twice in this way. Returns the tabs that are left, and the times. */
 async function endLeader(visitor: BrowserContext, before: readonly Tab[], how: keyof typeof ENDS) {
   let tabs = before;
   const times: number[] = [];
@@ -167,10 +170,10 @@ async function endLeader(visitor: BrowserContext, before: readonly Tab[], how: k
     await changeAndMeasure(visitor, tabs, false);
     const leader = leaderOf(tabs);
     await ENDS[how](leader);
-    // A process may have several tabs, and they all crash with it.
+    // A process may have several tabs, and all of them crash with it.
     tabs = tabs.filter((tab) => tab !== leader && !tab.isCrashed);
     times.push(await changeAndMeasure(visitor, tabs, true));
-    // One of the others has opened the one stream that there is now.
+    // Another tab has opened the stream. It is the only one now.
     await eventually(() => {
       expect(leaderOf(tabs).openedAt).toBeGreaterThan(leader.openedAt);
       expect(app.streams.open).toBe(1);
@@ -206,7 +209,7 @@ describe("twenty tabs of one visitor", () => {
       await changeAndMeasure(visitor, without(tabs, frozen), false);
       const leader = leaderOf(tabs);
       const others = without(tabs, [...frozen, leader]);
-      // Browsers freeze hidden tabs only.
+      // Browsers freeze only hidden tabs.
       await others.at(-1)!.page.bringToFront();
       await leader.setState("frozen");
       frozen.push(leader);
@@ -214,12 +217,12 @@ describe("twenty tabs of one visitor", () => {
       await eventually(() => expect(leaderOf(others).openedAt).toBeGreaterThan(leader.openedAt));
     }
     console.log(`leader frozen: slowest tab after ${times.join(" and ")} ms`);
-    // A tab closes its stream when it is frozen. Chromium closes the connection when it thaws.
+    // A tab closes its stream when it is frozen. Chromium closes the connection when the tab thaws.
     expect(app.streams.open).toBeLessThanOrEqual(3);
     const { openedAt } = leaderOf(tabs);
     for (const tab of frozen) await tab.setState("active");
     await eventually(() => expect(app.streams.open).toBe(1));
-    // All of them hear of the next change, and none takes the stream back.
+    // All tabs hear of the next change, and no thawed tab takes the stream back.
     await changeAndMeasure(visitor, tabs, false);
     expect([app.streams.open, leaderOf(tabs).openedAt]).toEqual([1, openedAt]);
   });
@@ -252,7 +255,7 @@ describe("a leader that stops without a word", () => {
     await changeAndMeasure(visitor, tabs, false);
     await ENDS.busy(leader);
     console.log(`leader busy: after ${await changeAndMeasure(visitor, others, true)} ms`);
-    // When the busy one goes on, it closes its stream.
+    // When the busy tab goes on, it closes its stream.
     await leader.page.evaluate("0");
     await eventually(() => expect(app.streams.open).toBe(1));
     expect(leaderOf(tabs)).not.toBe(leader);
@@ -266,7 +269,7 @@ describe("two visitors in two browsers", () => {
     await using two = await browser.newContext();
     const [first] = await openTabs(one, 1);
     const second = await Tab.open(two);
-    // A leader has two for a moment when it opens its stream anew.
+    // When a leader opens its stream anew, it has two streams for a moment.
     await eventually(() => expect(app.streams.open).toBe(2));
     await changeAndMeasure(one, [first!], false);
     expect((await shownOn(second.page)).at(-1)![1]).toBe("5 of 5 attempts left");

@@ -69,12 +69,12 @@ describe.each([
     expect(await messages(you).filter({ hasText: answer }).textContent()).toMatch(/^Guest /);
     await page.screenshot({ path: `${SCREENSHOTS}two-visitors-${width}.png`, fullPage: true });
 
-    // The page around them goes by the cookie of the first.
+    // The page around the frames uses the cookie of the first visitor.
     const cookies = await page.context().cookies();
     expect(cookies.map(({ name }) => name).sort()).toEqual(["visitor", "visitor-2"]);
     expect(cookies.every(({ httpOnly }) => httpOnly)).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
-    // In a frame, nothing but the messages scrolls.
+    // In a frame, only the messages scroll.
     for (const frame of page.frames()) {
       const scrolls = await frame.evaluate(() => {
         const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.documentElement;
@@ -89,7 +89,7 @@ describe.each([
     const page = await open(width, colorScheme);
     await page.getByRole("radio", { name: "Sign-ups" }).check();
     const { you, other } = framesOf(page, "Sign-ups");
-    // A window that ends in the middle of the test would bring new ones.
+    // If a window ended in the middle of the test, its next window would bring new accounts.
     const remaining = WINDOW - (Date.now() % WINDOW);
     if (remaining < 20_000) await page.waitForTimeout(remaining + 100);
     const count = /^(\d+) of 100 accounts left$/;

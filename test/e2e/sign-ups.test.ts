@@ -21,19 +21,19 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 afterEach(() => Promise.all(visitors.splice(0).map((visitor) => visitor.close())));
 
-/** Waits for the next window if this one could end in the middle of a test. */
+/** Waits for the next window if the current one could end in the middle of a test. */
 async function untilWindowLasts(): Promise<void> {
   const remaining = WINDOW - (Date.now() % WINDOW);
   if (remaining < 30_000) await new Promise((resolve) => setTimeout(resolve, remaining + 100));
 }
 
-/** A demo in which nobody has signed up. */
+/** A demo without any sign-ups. */
 async function emptyDemo(): Promise<Demo> {
   await untilWindowLasts();
   return startDemo();
 }
 
-/** Opens the part as a visitor who has never been there. */
+/** Opens the part as a new visitor. */
 async function openSignUps(
   demo: { url: string },
   width = 1280,
@@ -53,13 +53,13 @@ const account = (page: Page, name: string) =>
 const total = (page: Page, text: string) => page.getByRole("heading", { name: text, exact: true });
 const clock = (page: Page) => page.getByRole("timer").locator(".stable > :first-child");
 
-/** From "4:09". */
+/** The seconds of a text such as "4:09". */
 function secondsOf(text: string): number {
   const [minutes, seconds] = text.split(":").map(Number);
   return minutes! * 60 + seconds!;
 }
 
-/** Runs in the page: the next texts of an element, and when they came, epoch ms. */
+/** Runs in the page: records the next texts of an element, and when each came, epoch ms. */
 function record(element: Element, count: number): Promise<{ text: string; at: number }[]> {
   const seen: { text: string; at: number }[] = [];
   return new Promise((resolve) => {
@@ -114,7 +114,7 @@ describe("sign-ups", () => {
       await account(second, "account 100").waitFor();
       expect(await second.getByRole("listitem").filter({ hasText: "account" }).count()).toBe(10);
 
-      // The button waits for the next window, and says so to those who press Enter.
+      // The button waits for the next window, and says so after Enter.
       const waiting = second.locator("button.primary").filter({ hasText: /Wait (\dm )?\d+s/ });
       expect(await waiting.isDisabled()).toBe(true);
       await second.getByRole("textbox").fill("Too Late");
@@ -123,7 +123,7 @@ describe("sign-ups", () => {
         .getByText(/^Not yet: in (\d min )?\d+ s\.$/)
         .first()
         .waitFor();
-      // One who tries is denied all the same.
+      // The server denies a visitor who tries anyway.
       await second.getByRole("button", { name: "Try one more" }).click();
       await second.getByText(`The sign-up was denied until ${time}.`).waitFor();
       expect(await second.getByRole("textbox").inputValue()).toBe("Too Late");
@@ -152,7 +152,7 @@ describe("sign-ups", () => {
     for (const [i, { text, at }] of seen.entries()) {
       const remaining = (WINDOW - (at % WINDOW)) / 1000;
       expect(Math.abs(secondsOf(text) - remaining)).toBeLessThan(1.5);
-      // A busy page may be late, and then it leaves a second out.
+      // A busy page may be late, and then it skips a second.
       if (i > 0) expect(secondsOf(text)).toBeLessThan(secondsOf(seen[i - 1]!.text));
     }
 

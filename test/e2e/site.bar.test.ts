@@ -1,4 +1,4 @@
-/** The bar above every page of the site: those of the demo's parts, and those of the documentation. */
+/** The bar above every page of the site: the pages of the demo's parts, and the documentation. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSite, overflowOf, PHONE } from "../support/site.js";

@@ -1,4 +1,4 @@
-/** The code on the pages of the site: that it can be read, chosen among and copied. */
+/** The code on the pages of the site: a reader can read all of it, choose among tabs, and copy it. */
 import { readdirSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ const DOCS = readdirSync(DIST, { recursive: true, encoding: "utf8" })
   .filter((file) => /^docs\/.*\.html$/.test(file))
   .map((file) => file.replace(/(?:index)?\.html$/, ""));
 
-/** The beginning of each block that has more than it shows. */
+/** The beginning of each block whose content is wider than the block. */
 const cutOff = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll("pre, div[class^='language-'], .code-title")]
@@ -24,7 +24,7 @@ const cutOff = (page: Page) =>
       .map(({ textContent }) => textContent.slice(0, 60)),
   );
 
-/** Names in tables that go on in a second line. */
+/** Names in tables that continue on a second line. */
 const brokenNames = (page: Page) =>
   page.evaluate(() => {
     const range = document.createRange();
@@ -43,7 +43,7 @@ const brokenNames = (page: Page) =>
     });
   });
 
-/** Lines of up to so many letters that take more than one line. */
+/** Lines of at most this many letters that take more than one line. */
 const broken = (page: Page, letters: number) =>
   page.evaluate(
     (most) =>
@@ -56,7 +56,7 @@ const broken = (page: Page, letters: number) =>
     letters,
   );
 
-/** Blocks behind tabs, too. */
+/** Shows the blocks behind tabs, too. */
 const ALL_SHOWN = ".vp-code-group .blocks > * { display: block !important; }";
 
 describe("code", () => {
@@ -68,7 +68,7 @@ describe("code", () => {
     let blocks = 0;
     for (const path of DOCS) {
       await page.goto(url + path);
-      // Without scripts, nothing would say that a tag for a style has loaded.
+      // Without scripts, no event would say that a style element has loaded.
       await page.evaluate((css) => {
         document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
       }, ALL_SHOWN);

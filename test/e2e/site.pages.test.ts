@@ -1,4 +1,4 @@
-/** What is around the pages of the site: the list of pages, and what is shown of a link to one. */
+/** What is around the pages of the site: the list of pages, and the preview of a link to a page. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -108,7 +108,7 @@ describe("a link to a page", () => {
       PICTURE_SIZE.width,
       PICTURE_SIZE.height,
     ]);
-    // Some services take none that is larger.
+    // Some services take no larger picture.
     expect(png.length).toBeLessThan(300_000);
   });
 });

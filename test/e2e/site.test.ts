@@ -1,4 +1,4 @@
-/** The site as it is published: pages without a server, and parts of the demo with one in a worker. */
+/** The published site: pages without a server, and parts of the demo with a server in a worker. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { openSite, overflowOf, PHONE } from "../support/site.js";
@@ -38,7 +38,7 @@ describe("the page", () => {
       );
       expect(await violationsOf(page)).toEqual([]);
       await page.setViewportSize(PHONE);
-      // What is drawn follows the window a little later.
+      // The plot is drawn a moment after the window changes.
       await expect.poll(() => overflowOf(page)).toBeLessThanOrEqual(0);
       expect(page.problems).toEqual([]);
     },
@@ -63,7 +63,7 @@ describe("the documentation", () => {
       expect.stringMatching(/^In short: /),
     ]);
     const card = page.locator(".cards li").filter({ hasText: "Plans" });
-    // Its whole area leads to the page.
+    // The whole area of the card leads to the page.
     await card.click({ position: { x: 4, y: 4 } });
     await page.getByRole("heading", { level: 1, name: "Plans" }).waitFor();
   });
@@ -181,7 +181,7 @@ describe("the overview", () => {
     await page.getByText("5 of 5").waitFor();
     page.on("request", (request) => requests.push(request.url()));
     const button = page.getByRole("button", { name: /^(?:Send|Wait)/ });
-    // All at once, so that no token comes back meanwhile.
+    // All presses at once, so that no token comes back meanwhile.
     await button.evaluate((each: HTMLElement) => {
       for (let i = 0; i < 8; i++) each.click();
     });
@@ -200,7 +200,7 @@ describe("the overview", () => {
     const [page, other] = [await open("playground/", visitor), await open("playground/", visitor)];
     const full = "10.0 of 10 tokens: it is full.";
     await Promise.all([page, other].map((tab) => tab.getByText(full).waitFor()));
-    // A tab that shares its stream does so within this time.
+    // A tab that shares its stream would share it within this time.
     await page.waitForTimeout(1_000);
     await page.getByRole("button", { name: "Window", exact: true }).click();
     await page.getByText("In force: fixed window, 5 per 10 s, at most 5.").waitFor();
@@ -233,10 +233,10 @@ describe("the playground", () => {
     await page.getByRole("button", { name: "Window", exact: true }).click();
     await page.getByText(/^5\.0 of 5 tokens/).waitFor();
     await page.waitForURL(/playground\/#playground\?kind=fixed-window/);
-    // Its server is a new one, and the limit is in the address.
+    // The page has a new server after the reload, and the limit is in the address.
     await page.reload();
     await page.getByText(/^5\.0 of 5 tokens/).waitFor();
-    // The next window may start meanwhile, and bring new ones.
+    // The next window may start meanwhile, and bring new tokens.
     await expect
       .poll(async () => {
         await page.getByRole("button", { name: "Call", exact: true }).click();
@@ -266,7 +266,7 @@ describe("the page about limits", () => {
     await page.getByRole("switch", { name: /dark theme/i }).click();
     await expect.poll(colour).toBe("rgb(18, 17, 23)");
 
-    // Another limit is no step back in the browser's history.
+    // Choosing another limit adds no step to the browser's history.
     const before = await page.evaluate(() => history.length);
     await part.getByRole("button", { name: "Window", exact: true }).click();
     await part.getByText(/^5\.0 of 5 tokens/).waitFor();
@@ -329,7 +329,7 @@ it.each([
         if (entry.value > 0.001) moves.push(`${entry.value}`);
     }).observe({ type: "layout-shift", buffered: true });
   });
-  // So that what comes later is seen to come.
+  // Delay files, so that a move by a late file is seen.
   await page.route(/\.(?:js|svg|webp)$/, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await route.continue();

@@ -8,7 +8,7 @@ import { openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
-// The build takes minutes. By day, `test:scaffolds` and `test:quick-start` have T3 applications.
+// The build takes minutes. By day, `test:scaffolds` and `test:quick-start` test T3 applications.
 const isRun = hasT3App && isNightly;
 if (!isRun) {
   describe("a T3 app", () => {
@@ -48,7 +48,7 @@ describe.runIf(isRun)("a T3 app", () => {
     return context;
   }
 
-  /** Opens a page. It notes what the page logs as a problem, and the tRPC requests that it makes. */
+  /** Opens a page. Records what the page logs as a problem, and the tRPC requests that it makes. */
   async function open(context: BrowserContext, path = "/", url = app.url) {
     const page = await context.newPage();
     const problems: string[] = [];
@@ -227,7 +227,7 @@ describe.runIf(isRun)("a T3 app", () => {
 
     await post(off, "one");
     await left(off, 2);
-    // One request after the call, which the latest post shares.
+    // One request after the call. The latest post travels in the same request.
     expect(off.requests).toEqual(["post.create", "rateLimit.status,post.getLatest"]);
     expect(off.problems).toEqual([]);
   });

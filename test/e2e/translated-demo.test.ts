@@ -1,4 +1,4 @@
-/** The parts of the demo in a page that the browser translates: their waits start, tick and end. */
+/** The parts of the demo in a page that the browser translates: waits start, tick and end there, too. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { translatePage } from "../support/translate.js";
@@ -83,7 +83,7 @@ it.each<[part: string, use: (page: Page) => Promise<void>]>([
       for (let i = 0; i < 3; i++) await press(page, "Call");
       await press(page, "Ten visitors");
       await page.getByRole("button", { name: /^Stop/ }).waitFor();
-      // The seconds go on, in a page that is translated, too.
+      // The seconds go on in a translated page, too.
       const seconds = () => timer(page).textContent();
       const before = await seconds();
       await expect.poll(seconds).not.toBe(before);

@@ -1,4 +1,6 @@
-/** An application whose customers have plans, and the webhook that changes one. See `upgrade.test.ts`. */
+/**
+ * An application whose customers have plans, and the webhook that changes a plan. See `upgrade.test.ts`.
+ */
 import { createServer } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
@@ -15,7 +17,10 @@ import { createRateLimitTRPC, formatRateLimitError } from "../../server/trpc/ind
 type Plan = "free" | "pro";
 type Prisma = Awaited<ReturnType<typeof openDatabase>>;
 
-/** How the application says what the plan is: to tRPC, to the limiter, or by an override, which is a trial. */
+/**
+ * How the application says what the plan is: to tRPC, to the limiter, or by an override, which is a
+ * trial.
+ */
 export type Way = "tRPC" | "limiter" | "overrides" | "using";
 
 const options = {
@@ -29,7 +34,7 @@ const options = {
   },
 } as const;
 
-/** @param saidBy who asks for the plan of a visitor. */
+/** @param saidBy which of the two asks for the plan of a visitor. */
 function createApp(prisma: Prisma, saidBy: "tRPC" | "limiter") {
   const planOf = async (id: string | undefined): Promise<Plan> => {
     const customer = await prisma.visitor.findUnique({ where: { id: id ?? "" } });
@@ -68,7 +73,7 @@ function createApp(prisma: Prisma, saidBy: "tRPC" | "limiter") {
         create: { id: key, plan },
         update: { plan },
       });
-      // A call of a process that has read the plan before. It is denied, and takes nothing away.
+      // A call of a process that has read the plan before. The call is denied, and removes nothing.
       if (isUpgrade) await limiter.limit("pictures", { key, plan: "free" });
       limiter.planChanged(key);
       return;
@@ -90,7 +95,7 @@ export type UpgradeRouter = ReturnType<typeof createApp>["router"];
 async function bundlePage(): Promise<string> {
   const built = (await build({
     configFile: false,
-    // It warns of each "use client".
+    // Vite warns of each "use client".
     logLevel: "error",
     define: { "process.env.NODE_ENV": '"development"' },
     build: {

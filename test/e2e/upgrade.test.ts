@@ -6,11 +6,11 @@ import { openBrowser } from "./shared.js";
 import { startUpgradeServer, type Way } from "./upgrade-server.js";
 
 /**
- * How long a customer who has just paid may wait, ms. By itself, a stream looks once a minute. On a quiet
+ * How long a customer who has just paid may wait, ms. By itself, a stream polls once a minute. On a quiet
  * machine, a customer waits for one second at most.
  */
 const BOUND = 4_000;
-/** Of a page that polls: its next poll, and the bound. */
+/** The bound for a page that polls: its next poll, and the bound above. */
 const NEXT_POLL = 5000 + BOUND;
 
 let browser: Browser;

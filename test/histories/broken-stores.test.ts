@@ -15,7 +15,9 @@ import { CAPACITY, frozenLimiter, record } from "./recorder.js";
 
 const SEEDS = Array.from({ length: 5 }, (_, seed) => seed);
 
-/** Records six callers of one process. The clock counts its readings, so each run is the same. */
+/**
+ * Records six callers of one process. The clock counts its readings, so every run gives the same history.
+ */
 async function checkStore(store: RateLimitStore, seed: number): Promise<Verdict> {
   const history: Operation[] = [];
   let [time, remainingCalls] = [0, 300];

@@ -85,7 +85,7 @@ export function tornStore(): RateLimitStore {
   });
 }
 
-/** Guards the rows that change, and not those that a decision gives back unchanged. */
+/** Guards the rows that a decision changes, but not the rows that it gives back unchanged. */
 export function skewedStore(): RateLimitStore {
   const rows = rowsInMemory();
   const delay = unevenDelays();

@@ -1,6 +1,7 @@
 /**
- * Reduces a history that no serial order explains to a size that one can read. Each step only removes
- * constraints and never an effect. So the remaining operations still prove that the history is wrong.
+ * Reduces a history that no serial order explains to a size that a person can read. Each step only
+ * removes constraints and never an effect. So the remaining operations still prove that the history is
+ * wrong.
  *
  * - An operation whose answer does not matter becomes one that may or may not have taken effect.
  * - The operations that ended before a certain time become an arbitrary initial state.
@@ -11,7 +12,10 @@ import { partsOf } from "./parts.js";
 
 export interface Contradiction {
   operations: Operation[];
-  /** `full`: it assumes that the buckets are full at first. `any`: it assumes nothing about them. */
+  /**
+   * `full`: the contradiction assumes that the buckets are full at first. `any`: it assumes no initial
+   * state.
+   */
   from: "full" | "any";
   capacity: number;
 }
@@ -53,7 +57,7 @@ export function shrink(
   return { operations, from, capacity };
 }
 
-/** The operation may then have taken effect, with the same answer, or not. */
+/** The operation then may have taken effect, with the same answer, or may not. */
 function makeUncertain(operation: Operation): Operation {
   return { ...operation, end: Infinity };
 }

@@ -11,8 +11,8 @@ export function expectLinearizable(history: readonly Operation[]): void {
 }
 
 /**
- * Records histories until the search can decide one, at most three. On a slow machine, an outage can
- * leave so many calls with an unknown outcome that the search reaches its bound.
+ * Records histories until the search can decide one history, at most three. On a slow machine, an outage
+ * can leave so many calls with an unknown outcome that the search reaches its bound.
  */
 export async function expectSomeLinearizable(
   record: () => Promise<readonly Operation[]>,

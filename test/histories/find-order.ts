@@ -67,8 +67,8 @@ export function findOrder(
       return { kind: "explained", order: steps.map(({ chosen }) => chosen!.operation) };
     }
     if (furthest === undefined || entry.position > furthest.position) furthest = entry;
-    // Every operation that returned earlier is chosen, and none that is called later. So the position
-    // and the pending calls identify the set of chosen operations.
+    // Every operation that returned earlier is chosen, and no operation that is called later. So the
+    // position and the pending calls identify the set of chosen operations.
     const configuration = [entry.position, ...pending.map((call) => call.position), ":", ...state];
     const id = configuration.join();
     const choices = tried.has(id) ? [] : choicesOf(pending, state, capacity);
@@ -91,7 +91,7 @@ export function findOrder(
   }
 }
 
-/** The operations that may come next: those with the earliest end first, uncertain ones last. */
+/** The operations that may come next: the earliest end first, and uncertain operations last. */
 function choicesOf(pending: readonly Entry[], state: State, capacity: number): Choice[] {
   const certain: Choice[] = [];
   const uncertain = new Map<string, Choice>();

@@ -17,7 +17,7 @@ import { expectLinearizable, expectSomeLinearizable } from "./expect-linearizabl
 import { startLossyProxy } from "./lossy-proxy.js";
 import { startWorkers } from "./workers.js";
 
-/** `npm test` checks the databases. `npm run test:drivers` checks other drivers to them. */
+/** `npm test` checks the databases. `npm run test:drivers` checks other drivers for the same databases. */
 const checksOthers = process.env["TEST_STORES"] === "drivers";
 
 /** Without the project of Prisma 6, `test/drivers/prisma-6.test.ts` reports a skipped test. */
@@ -44,7 +44,7 @@ const throughMysql2 = {
   provider: "mysql" as const,
   create: (): Promise<TestDatabase> => createMysql(),
 };
-/** Without it, `test/server/redis/redis-store.test.ts` reports a skipped test. */
+/** Without Redis, `test/server/redis/redis-store.test.ts` reports a skipped test. */
 const redis = {
   name: "Redis",
   kind: "redis" as const,
@@ -167,14 +167,14 @@ it.each(throughProxies)(
       await workers.answered(50);
       await workers.stop();
       const lost = workers.history.filter(({ answer }) => answer === undefined);
-      // ioredis sends such a command again, and gets the answer of the first one.
+      // ioredis sends such a command again, and gets the answer of the first try.
       if (kind !== "redis") expect(lost).not.toEqual([]);
       return workers.history;
     });
   },
 );
 
-/** Tries until the server starts. It cannot start before the processes of the old one have ended. */
+/** Tries until the server starts. It cannot start before the old server's processes have ended. */
 async function restart(server: PostgresServer): Promise<void> {
   for (;;) {
     try {

@@ -1,7 +1,8 @@
 /**
- * A caller of limits with holds. All callers of all processes use the same ids at the same time: they
- * take tokens under them, as retries do, and settle or release them, whoever took them. The ids and the
- * buckets follow from the time, so that no process has to tell another one of them.
+ * A caller of limits with holds. All callers of all processes use the same ids at the same time. They
+ * take tokens under an id, as retries do, and settle or release it, also if another caller took the
+ * tokens. The ids and the buckets follow from the time, so that no process has to tell another process
+ * about them.
  */
 import type { RateLimiter } from "../../server/index.js";
 import type { HoldTerms } from "../../server/limiter/types/hold-terms.js";
@@ -11,31 +12,37 @@ import { HOLD_NAMES, type holdLimits } from "./hold-limits.js";
 
 type Limits = ReturnType<typeof holdLimits>["configs"];
 type Limiter = RateLimiter<Limits>;
-/** What has the calls: the limiter, or a transaction. */
+/** The object that makes the calls: the limiter, or a transaction. */
 export type HoldScope = Pick<Limiter, "limit" | "release" | "settle">;
 
 export interface HoldCallerOptions {
   limiter: Limiter;
   random: Random;
   capacity: number;
-  /** Ids of each bucket. */
+  /** How many ids each bucket has. */
   ids: number;
-  /** No other caller has the same. */
+  /** The name of this caller. Each caller has another one. */
   caller: string;
   /** For how long a bucket is the newest, ms. */
   every: number;
   /** How long holds last, ms. */
   lasts: readonly number[];
-  /** The true time, ms: not after what has just happened, and not before it. */
+  /**
+   * The true time, ms. `before`: not after what has just happened. `after`: not before what has just
+   * happened.
+   */
   clock: { before(): number; after(): number };
-  /** Runs each call, in a transaction or not. `undefined`: it was rolled back. */
+  /** Runs each call, in a transaction or without one. `undefined`: the call was rolled back. */
   around(
     what: string,
     call: (scope: HoldScope) => Promise<HoldAnswer>,
   ): Promise<HoldAnswer | undefined>;
-  /** Records a call. One with an infinite `end` comes again when it has ended, or `undo` is called. */
+  /**
+   * Records a call. A call with an infinite `end` is recorded again when it has ended, or `undo` is
+   * called.
+   */
   write(call: HoldCall): void;
-  /** A call that was written has no effect. */
+  /** A recorded call has had no effect. */
   undo(call: HoldCall): void;
 }
 
@@ -49,13 +56,13 @@ export class HoldCaller {
 
   constructor(readonly options: HoldCallerOptions) {}
 
-  /** One call. Rejects where the store fails. */
+  /** Makes one call. Rejects if the store fails. */
   async call(): Promise<void> {
     const { random, ids, clock, every } = this.options;
     const newest = Math.floor(clock.before() / every);
     const epoch = Math.max(0, newest - random.below(LATEST));
     const any = { epoch, id: `id ${random.below(ids)}` };
-    // It often goes on with what it has used last.
+    // The caller often goes on with the id that it has used last.
     const last = this.#last;
     const isLast = last !== undefined && last.epoch > newest - LATEST && random.chance(0.4);
     const of = isLast ? last : any;
@@ -75,7 +82,7 @@ export class HoldCaller {
     await this.#perform({ name, key, id, action: this.#actionOn(name, key, id, dice) });
   }
 
-  /** The same in all processes, so that a repeated call wants the same. */
+  /** The terms are the same in all processes, so that a repeated call wants the same. */
   #termsOf(key: string, id: string): { count: number; terms: HoldTerms; repeat?: number } {
     const random = createRandom([...`${key} ${id}`].reduce((a, c) => 31 * a + c.charCodeAt(0), 7));
     const terms: HoldTerms = {
@@ -90,7 +97,8 @@ export class HoldCaller {
     const { count, terms, repeat } = this.#termsOf(key, id);
     if (dice < 0.55) return { kind: "hold", count, terms, repeat };
     if (dice < 0.75) return { kind: "release" };
-    // A window that is in debt gives less back, so there it is not known what it has to hold.
+    // A window in debt gives less back, so what it must hold would not be known. Settle windows only
+    // downward.
     const most = name === "window" ? count : count + 2;
     return { kind: "settle", actual: random.between(0, most) };
   }
@@ -106,7 +114,7 @@ export class HoldCaller {
     write(call);
   }
 
-  /** Buys credits: once, however many processes try. */
+  /** Buys credits: only once, however many processes try. */
   async #fill(key: string): Promise<void> {
     if (this.#filled.has(key)) return;
     const { limiter, capacity: count } = this.options;
@@ -134,15 +142,15 @@ async function perform(
   const result = await scope.limit(name, { key, count, ...held });
   if (!("repeated" in result && result.repeated)) return { ok: result.ok };
   if (action.kind !== "hold") return { ok: result.ok, repeated: true };
-  // Its work has failed, or is done sooner than that of the first call, which still works.
+  // The retry's work has failed, or is done sooner than the work of the first call, which still goes on.
   const { settled } = await scope.settle(result, action.repeat);
   return { ok: result.ok, repeated: true, ...(settled && { count }) };
 }
 
 /**
- * Takes more than a bucket has, after all holds have lapsed: so what comes back has come back.
+ * Takes more than a bucket has, after all holds have lapsed, so that all tokens that come back are back.
  *
- * @returns what it holds then.
+ * @returns what the bucket holds then.
  */
 export async function drain(
   limiter: Limiter,

@@ -1,21 +1,24 @@
-/** Limits whose tokens are held, by how exactly it is known what they have to hold. */
+/**
+ * Limits whose tokens are held. For each it is known how exactly a test can tell what the bucket must
+ * hold.
+ */
 import type { LimitConfigs } from "../../server/index.js";
 import type { BoundedLimit } from "./lease-bounds.js";
 
 export interface HoldLimit {
   readonly capacity: number;
-  /** Whether tokens come without a call. What the bucket holds is known to the token otherwise. */
+  /** Whether tokens come without a call. If not, the bucket's tokens are known exactly. */
   readonly refills: boolean;
   readonly bounds: BoundedLimit;
 }
 
-/** The name of a limit, for a piece of time. */
+/** The names of the limits. Each period uses one of them. */
 export const HOLD_NAMES = ["window", "credits", "bucket"] as const;
 
 const DAY = 86_400_000;
 const SECOND = 1000;
 
-/** @param capacity of each limit. */
+/** @param capacity the capacity of each limit. */
 export function holdLimits(capacity: number) {
   const configs = {
     window: { kind: "fixed window", rate: capacity, period: 10_000 * DAY, start: 0, holds: true },

@@ -1,26 +1,27 @@
 /**
- * The calls of a history of holds, and the serial model of an id. A hold lapses at an instant that is
- * known only within the interval of its call, so a call may have found it open, or over, or either.
+ * The calls of a history of holds, and the serial model of an id. The instant at which a hold lapses is
+ * known only within the interval of its call. So a call near that instant may have found the hold open or
+ * over.
  */
 import type { HoldEnd } from "../../core/rows/marker.js";
 import type { HoldTerms } from "../../server/limiter/types/hold-terms.js";
 
-/** What a call does. */
+/** The action of a call. */
 export type HoldAction =
-  /** A repeat of it settles its result by `repeat`, which ends nothing. */
+  /** A repeat of the hold settles its result by `repeat`, which ends nothing. */
   | { kind: "hold"; count: number; terms: HoldTerms; repeat?: number | undefined }
-  /** Takes tokens without a hold. Its id is of this call alone. */
+  /** Takes tokens without a hold. Its id belongs to this call alone. */
   | { kind: "take"; count: number }
   | { kind: "settle"; actual: number }
   | { kind: "release" };
 
 export interface HoldAnswer {
   ok: boolean;
-  /** Of a call that ends a hold: the tokens that were held. */
+  /** For a call that ends a hold: the tokens that were held. */
   count?: number | undefined;
-  /** Of a call that ends nothing. */
+  /** For a call that ends nothing: why. */
   reason?: HoldEnd | "unknown" | undefined;
-  /** Of a call whose id was charged before. */
+  /** For a call whose id was charged before: `true`. */
   repeated?: boolean | undefined;
 }
 
@@ -36,7 +37,7 @@ export interface HoldCall {
   answer?: HoldAnswer | undefined;
 }
 
-/** What has become of an id, and how many tokens it has cost. */
+/** The state of an id: its hold or its end, and how many tokens the id has cost. */
 export interface IdState {
   charged: number;
   open?:
@@ -51,14 +52,14 @@ export interface HoldStep {
 
 export const UNUSED: IdState = { charged: 0 };
 
-/** After its hold has lapsed. */
+/** The state after the hold has lapsed. */
 export function lapsed({ charged, open }: IdState): IdState {
   if (open!.then === "keep") return { charged, end: "kept" };
   return { charged: charged - open!.count, end: "given back" };
 }
 
 /**
- * All answers that a call may have, and what is then.
+ * All answers that a call may have, each with the state after it.
  *
  * @param clockError how far the time of a decision may be from the clock of the calls, ms.
  */
@@ -73,7 +74,7 @@ export function stepsOf(state: IdState, call: HoldCall, clockError: number): Hol
   ];
 }
 
-/** After this time, ms, a call may have tried again, and have found what its own first try has done. */
+/** After this time, ms, a call may have tried again, and have found the effect of its own first try. */
 const FIRST_PAUSE = 50;
 
 function stepsWith(state: IdState, { action, start, end: endedAt }: HoldCall): HoldStep[] {

@@ -1,4 +1,7 @@
-/** Checks the rows of holds: each has its marker, and those of a key add up to the row that sums them. */
+/**
+ * Checks the rows of holds. Each hold has its marker, and the holds of a key add up to the row of their
+ * sum.
+ */
 import { COUNT_SHARD, HELD, holdOf, HOLDS } from "../../core/rows/hold.js";
 import { bucketKeyOf, MARKERS } from "../../core/rows/marker.js";
 
@@ -12,7 +15,7 @@ export interface StoredRow {
 
 const NONE = { count: 0, first: Infinity, holds: 0 };
 
-/** What is wrong with rows that were read at one instant. */
+/** The problem of rows that were read at one instant; `undefined` if there is none. */
 export function problemOfRows(rows: readonly StoredRow[]): string | undefined {
   const of = (prefix: string) => rows.filter(({ name }) => name.startsWith(prefix));
   const idOf = (prefix: string, { name, key }: StoredRow) =>

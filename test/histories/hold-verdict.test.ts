@@ -1,4 +1,4 @@
-/** The checker of histories of holds accepts what can have happened, and nothing else. */
+/** The checker of histories of holds accepts exactly the histories that can happen. */
 import { describe, expect, it } from "vitest";
 import { holdLimits } from "./hold-limits.js";
 import type { HoldAction, HoldAnswer, HoldCall } from "./hold-model.js";
@@ -23,7 +23,7 @@ const not = (reason: NonNullable<HoldAnswer["reason"]>): HoldAnswer => ({ ok: fa
 
 type Line = [action: HoldAction, start: number, end: number, answer?: HoldAnswer];
 
-/** @param left what the bucket holds when all holds have lapsed. */
+/** @param left the tokens of the bucket when all holds have lapsed. */
 function problemsOf(lines: readonly Line[], left: number, name = of.name): string[] {
   const calls = lines.map(([action, start, end, answer], i): HoldCall => {
     const id = action.kind === "take" ? `take ${i}` : "id";

@@ -1,7 +1,7 @@
 /**
- * Checks a history of holds: there is an order of the calls of each id that explains all answers, so
- * nothing is settled twice, before its time or after it. What the ids have cost together is what the
- * bucket has lost, so nothing comes back twice, and nothing is lost but what `then` says.
+ * Checks a history of holds. For each id, some order of its calls must explain all answers. So nothing is
+ * settled twice, before its hold or after it. The ids together must have cost what the bucket has lost.
+ * So nothing comes back twice, and nothing is lost except what `then` says.
  */
 import { type BucketEvent, boundsOf, findExcess } from "./lease-bounds.js";
 import type { HoldLimit } from "./hold-limits.js";
@@ -16,23 +16,23 @@ import {
 
 export interface HoldVerdict {
   problems: string[];
-  /** Buckets of which it is known to the token what they have to hold. */
+  /** How many buckets have an exactly known number of tokens. */
   exact: number;
-  /** Calls that have ended a hold, and those that came too late. */
+  /** How many calls have ended a hold. `lapses`: how many calls came too late. */
   ends: number;
   lapses: number;
-  /** Ids with too many calls in flight at a time. */
+  /** How many ids have too many calls in flight at a time for the search. */
   undecided: number;
 }
 
-/** Of the search for an order of the calls of one id. */
+/** The bound of the search for an order of the calls of one id. */
 const MOST_STATES = 20_000;
 
 export interface HoldChecks {
   limits: Readonly<Record<string, HoldLimit>>;
   /** How far the time of a decision may be from the clock of the calls, ms. */
   clockError: number;
-  /** What each bucket holds after all holds have lapsed, and a call was denied; see `bucketOf`. */
+  /** What each bucket (see `bucketOf`) holds after all holds have lapsed, and a call was denied. */
   left: ReadonlyMap<string, number>;
 }
 
@@ -79,8 +79,9 @@ export function checkHolds(
 }
 
 /**
- * What an id may have cost when its hold has lapsed. Empty: nothing explains its answers. `undefined`:
- * the search has reached its bound. A call without an answer may take effect after all others, or never.
+ * All costs that an id may have when its hold has lapsed. Empty: no order explains its answers.
+ * `undefined`: the search has reached its bound. A call without an answer may take effect after all
+ * others, or never.
  */
 export function costsOf(calls: readonly HoldCall[], clockError: number): Set<number> | undefined {
   const costs = new Set<number>();
@@ -99,7 +100,7 @@ export function costsOf(calls: readonly HoldCall[], clockError: number): Set<num
       if (call.start > firstEnd) continue;
       const others = left.filter((other) => other !== i);
       for (const { answer, next } of stepsOf(state, call, clockError)) {
-        // One without an answer that has no effect is as if it had never come.
+        // A call without an answer and without an effect can be left out.
         const hasEffect = answer.ok && !answer.repeated;
         const isPossible = call.answer === undefined ? hasEffect : isSame(call.answer, answer);
         if (isPossible) visit(next, others);
@@ -115,7 +116,7 @@ function isSame(a: HoldAnswer, b: HoldAnswer): boolean {
   return a.ok === b.ok && a.count === b.count && a.reason === b.reason && isRepeated;
 }
 
-/** What has happened to a bucket that refills. */
+/** The events of a bucket that refills. */
 function eventsOf(calls: readonly HoldCall[], clockError: number): BucketEvent[] {
   return [...groupsOf(calls, ({ id }) => id).values()].flatMap((own) => {
     const holds = own.filter(({ action }) => action.kind === "hold");
@@ -125,7 +126,7 @@ function eventsOf(calls: readonly HoldCall[], clockError: number): BucketEvent[]
         const isNew = answer?.ok === true && !answer.repeated;
         const grant: BucketEvent = { kind: "grant", count: action.count, start, end };
         if (action.kind === "take") return isNew ? [grant] : [];
-        // One that no other call has ended may come back when it lapses.
+        // A hold that no other call has ended may come back when it lapses.
         const lapses = action.terms.then === "release" && !(isEnded && holds.length === 1);
         const from = start + action.terms.for - clockError;
         const back: BucketEvent = { ...grant, kind: "refund", start: from, end: Infinity };

@@ -1,6 +1,6 @@
 /**
- * A process that calls limits with holds, and prints what has happened as lines of JSON. It starts at
- * the first input, and stops at the end of its input. The one argument has its options.
+ * A process that calls limits with holds, and prints each call as a line of JSON. It starts at the first
+ * input, and stops at the end of its input. Its one argument contains its options.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,19 +12,19 @@ import { holdLimits } from "./hold-limits.js";
 import type { HoldAnswer, HoldCall } from "./hold-model.js";
 
 export interface HoldWorkerOptions {
-  /** Of Redis, with the prefix of the rows as a parameter. */
+  /** The URL of the server. For Redis, it has the prefix of the rows as a parameter. */
   url: string;
   seed: number;
   callers: number;
-  /** Of each limit. */
+  /** The capacity of each limit. */
   capacity: number;
-  /** Of each bucket. */
+  /** How many ids each bucket has. */
   ids: number;
   /** For how long a bucket is the newest, ms. */
   every: number;
   /** How long holds last, ms. */
   lasts: readonly number[];
-  /** By how much its clock is ahead, ms. */
+  /** By how much the clock of the process is ahead, ms. */
   ahead: number;
   /** Whether some of the calls are in transactions. */
   transacts: boolean;
@@ -38,7 +38,7 @@ Date.now = () => trueNow() + ahead;
 
 const { store, run } = await open();
 const limiter = createRateLimiter({ store, limits: holdLimits(capacity).configs });
-// Its answer may be lost, too. Before its first answer, a process knows no clock but its own.
+// The first answer may be lost, too. Before its first answer, a process knows no clock but its own.
 await run().catch(() => {});
 while (!(await limiter.getValue("window").catch(() => undefined))) await sleep(10);
 console.log("ready");
@@ -48,7 +48,7 @@ process.stdin.once("end", () => (isOn = false));
 
 const ids = new Map<HoldCall, number>();
 let lastId = 0;
-/** A pipe is written to at once, so what a killed process has begun is known. */
+/** Writes to a pipe at once, so that the calls that a killed process has begun are known. */
 function print(call: HoldCall, isUndone = false): void {
   const id = ids.get(call) ?? ++lastId;
   if (call.end === Infinity) ids.set(call, id);
@@ -71,7 +71,8 @@ async function around(
       return answer;
     });
   } catch (error) {
-    // What is rolled back for sure has no effect, and neither has what would have been.
+    // A call that is certainly rolled back has no effect. Without an answer, it would have had none,
+    // either.
     if (error === rolledBack || (rollsBack && isStoreFailure(error))) return undefined;
     throw error;
   }
@@ -83,7 +84,7 @@ async function callOnAndOn(caller: string): Promise<void> {
     limiter,
     random: random.fork(),
     caller,
-    // Times are whole ms: what has happened is between this one and the next.
+    // Times are whole ms: a call's instant is between this time and the next ms.
     clock: { before: trueNow, after: () => trueNow() + 1 },
     around,
     write: (call) => print(call),
@@ -98,13 +99,13 @@ async function callOnAndOn(caller: string): Promise<void> {
   }
 }
 
-/** Loads one client only, because processes start again and again. */
+/** Loads only one client, because processes are started many times. */
 async function open(): Promise<{ store: RateLimitStore; run: () => Promise<unknown> }> {
   const { protocol, host, searchParams } = new URL(url);
   if (protocol === "postgresql:") {
     const { default: pg } = await import("pg");
     const pool = new pg.Pool({ connectionString: url, max: 3 });
-    // A connection that ends while it is idle.
+    // An idle connection emits an error when it ends. Ignore it.
     pool.on("error", () => {});
     return { store: pgStore(pool) as RateLimitStore, run: () => pool.query("SELECT 1") };
   }

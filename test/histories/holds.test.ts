@@ -1,7 +1,7 @@
 /**
- * Processes that hold tokens and settle each other's, and are killed at any moment. Afterwards nothing
- * was settled twice, nothing is lost but what `then` says, and the rows add up, at each look at them.
- * `HISTORY_MINUTES=20` makes each history as long.
+ * Processes that hold tokens and settle each other's holds, and are killed at any moment. Afterwards
+ * nothing was settled twice, nothing is lost except what `then` says, and the rows add up whenever they
+ * are read. `HISTORY_MINUTES=20` makes each history that long.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
@@ -25,22 +25,22 @@ const minutes = Number(process.env["HISTORY_MINUTES"] ?? (isNightly ? 5 : 0));
 /** How long each history is at least, ms. */
 const DURATION = minutes * 60_000;
 const timeout = DURATION + 240_000;
-/** How often a process is killed at least, and how many holds end between two of these. */
+/** The least number of kills, and how many holds must end between two kills. */
 const KILLS = 5;
 const ENDS = 20;
-/** How far a process may be from the clock of the database on this machine, when it is busy, ms. */
+/** How far the clock of a busy process may be from the clock of the database on this machine, ms. */
 const CLOCK_ERROR = 50;
 const PROCESSES = 3;
 const CAPACITY = 80;
 const { configs, checked } = holdLimits(CAPACITY);
-/** ms. */
+/** How long holds last, ms. */
 const LASTS = [50, 300, 2000];
 
 interface Scenario {
   name: string;
   kind: StoreKind;
   create(): Promise<Pick<TestDatabase, "url"> & AsyncDisposable & { prisma?: unknown }>;
-  /** All rows, as they are at one instant. */
+  /** The statement that reads all rows at one instant. */
   select?: string;
 }
 
@@ -53,8 +53,8 @@ const scenarios: Scenario[] = [
     select: `SELECT ${COLUMNS.map((column) => `"${column}"`).join(", ")} FROM "RateLimit"`,
   },
 ];
-// `test/server/store/sql/mysql/mysql.test.ts` and `test/server/redis/redis-store.test.ts` say so if
-// one of them is missing.
+// `test/server/store/sql/mysql/mysql.test.ts` and `test/server/redis/redis-store.test.ts` report a
+// missing MySQL or Redis.
 if (mysqlUrl !== undefined) {
   scenarios.push({
     name: "MariaDB",
@@ -83,7 +83,7 @@ it.concurrent.each(scenarios)(
       file,
       processes: PROCESSES,
       argumentOf: (index, seed): HoldWorkerOptions => ({
-        // One of them loses answers of the database, and the clock of one is wrong.
+        // One process loses answers of the database, and the clock of one process is wrong.
         url: index === 0 && kind !== "redis" ? proxy.url : database.url,
         seed,
         callers: 3,
@@ -136,7 +136,7 @@ it.concurrent.each(scenarios)(
     const left = new Map<string, number>();
     for (const [bucket, of] of new Map(calls.map((call) => [bucketOf(call), call]))) {
       left.set(bucket, await drain(limiter, { ...of, count: CAPACITY }));
-      // A denial has given all back that is to come back, and no hold of it is left.
+      // A denial has given back all lapsed tokens, and the key has no holds left.
       if (!checked[of.name as keyof typeof configs].refills) {
         expect(await limiter.holds(of.name as keyof typeof configs, { key: of.key })).toEqual([]);
       }
@@ -154,7 +154,10 @@ it.concurrent.each(scenarios)(
   },
 );
 
-/** Reads the lines of one process. A call comes again when it has ended, or as null without an effect. */
+/**
+ * Reads the lines of one process. A call comes a second time when it has ended, or as null if it has no
+ * effect.
+ */
 function readerInto(calls: HoldCall[]): (line: string) => void {
   const known = new Map<number, HoldCall>();
   return (line) => {
@@ -185,7 +188,7 @@ async function repeat(every: number, isOn: () => boolean, run: () => Promise<voi
   }
 }
 
-/** Resolves when a count is so much higher than now. */
+/** Resolves when a count is `more` higher than now. */
 async function moreThan(more: number, count: () => number): Promise<void> {
   const before = count();
   while (count() < before + more) await sleep(20);

@@ -1,13 +1,13 @@
 /**
- * Checks what limits with leases promise. Between any two instants, no more is granted than the
- * capacity and what refills between them. While more is wanted than refills, a share of it is
- * granted. Each call has an interval, from its start to its answer: it counts in a span only if its
- * interval lies within the span, so uncertain times accuse no correct limiter. With exact times
- * (`start` equals `end`), the check is exact.
+ * Checks what limits with leases promise. Between any two instants, no more is granted than the capacity
+ * and what refills between them. While callers want more than refills, a share of the refill is granted.
+ * Each call has an interval, from its start to its answer. A call counts in a span only if its interval
+ * lies within the span, so uncertain times accuse no correct limiter. With exact times (`start` equals
+ * `end`), the check is exact.
  */
 import { MaxSuffix } from "./max-suffix.js";
 
-/** Something that has happened to one bucket. Times are ms of one clock. */
+/** An event of one bucket. Times are ms of one clock. */
 export interface BucketEvent {
   /**
    * `refund` also stands for `settle` downward, and `charge` for `settle` upward. `reserved` are
@@ -25,9 +25,9 @@ export interface BucketEvent {
 export interface Bounds {
   /** The most tokens that are granted at one instant. */
   capacity: number;
-  /** Tokens that have come from some fixed instant to `at`. */
+  /** The tokens that have come from some fixed instant to `at`. */
   supply(at: number): number;
-  /** Until when a block may be served that was taken at `at`. */
+  /** Until when a process may serve a block that was taken at `at`. */
   livesUntil(at: number): number;
 }
 
@@ -37,7 +37,7 @@ export interface BoundedLimit {
   period: number;
   capacity?: number;
   start?: number;
-  /** How long a block lives, ms. 0: there are no leases. A block of a window ends with it. */
+  /** How long a block lives, ms. 0: there are no leases. A block of a window ends with the window. */
   leaseMs: number;
   /** How far the time of a decision may be from the clock of the events, ms. @default 0 */
   clockError?: number;
@@ -64,17 +64,17 @@ export function boundsOf(limit: BoundedLimit): Bounds {
   return {
     capacity,
     supply: (at) => windowAt(at) * rate,
-    // The block ends with the window. Just before, so that a span of the next one is not concerned.
+    // The block ends with the window: just before the next window, which it must not affect.
     livesUntil: (at) =>
       leaseMs === 0 || at === Infinity ? at : start + (windowAt(at) + 1) * period - 1e-6,
   };
 }
 
 /**
- * Finds a span from `from` to `to` in which more was granted than `capacity`, what came between the
- * two, and what was given back.
+ * Finds a span from `from` to `to` in which more was granted than the sum of `capacity`, the tokens that
+ * came between the two, and the tokens that were given back.
  *
- * - Tokens that are given back count in spans in which that may have happened. A reset counts for as
+ * - Tokens that are given back count in every span in which that may have happened. A reset counts for as
  *   long as a block lives, because the blocks of other processes live on.
  * - A debt counts against later grants when the blocks that were taken before it have ended.
  *
@@ -87,9 +87,10 @@ export function findExcess(
 ): Excess | undefined {
   const grants = events.filter(({ kind }) => kind === "grant").sort((a, b) => a.start - b.start);
   const starts = grants.map(({ start }) => start);
-  // The value at a start is what was granted from it on, and all that had come before it.
+  // The value at a start is the sum of the grants from that start on, and of all tokens that had come
+  // before it.
   const spans = new MaxSuffix(starts.length);
-  /** In the order in which they begin to count. A span that ends there includes them. */
+  /** In the order in which the events begin to count. A span that ends at an event includes the event. */
   const steps = events
     .filter(({ kind }) => kind !== "denial")
     .map((event) => ({ event, at: countsFrom(event) }))
@@ -103,7 +104,7 @@ export function findExcess(
       const index = indexes.get(event)!;
       spans.add(index, count);
       spans.weigh(index, supply(start - clockError));
-      // Its block may be older than a charge.
+      // The block of this grant may be older than a charge.
       if (start <= chargedAt) continue;
       const allowed = capacity + supply(end + clockError);
       if (spans.max <= allowed + 1e-6) continue;
@@ -127,10 +128,10 @@ export function findExcess(
   }
 }
 
-/** At one instant, what was given back comes first. */
+/** At one instant, tokens that are given back come first. */
 const ORDER = { refund: 0, reset: 0, grant: 1, denial: 1, charge: 2, reserved: 2 };
 
-/** Whether it is taken from what comes later. */
+/** Whether the tokens are taken from tokens that come later. */
 function isDebt(kind: BucketEvent["kind"]): boolean {
   return kind === "charge" || kind === "reserved";
 }
@@ -147,19 +148,19 @@ function lastAtMost(sorted: readonly number[], bound: number): number {
   return low - 1;
 }
 
-/** A span in which calls were denied all the time. */
+/** A span in which calls were denied throughout. */
 export interface Demand {
   from: number;
   to: number;
-  /** Tokens that came in it. */
+  /** The tokens that came in the span. */
   came: number;
-  /** Tokens that were taken in it, and not given back. */
+  /** The tokens that were taken in the span, and not given back. */
   taken: number;
 }
 
 /**
- * The spans in which more was wanted than came: calls were denied, no two of them further apart than
- * `gap`, ms. Calls whose interval only touches the span count as taken in it.
+ * The spans in which callers wanted more than came: calls were denied, with no more than `gap` ms between
+ * two denials. Calls whose interval only touches the span count as taken in it.
  */
 export function findDemand(
   events: readonly BucketEvent[],
@@ -173,7 +174,7 @@ export function findDemand(
     if (last !== undefined && end - last.to <= gap) last.to = end;
     else spans.push({ from: end, to: end, came: 0, taken: 0 });
   }
-  // What ended before a span also started before its end.
+  // An event that ended before a span also started before the span's end.
   const used = events.filter(({ kind }) => kind !== "denial");
   const started = runningSum(used, ({ start }) => start);
   const ended = runningSum(used, ({ end }) => end);
@@ -184,7 +185,7 @@ export function findDemand(
   return spans.filter(({ from, to }) => to > from);
 }
 
-/** The tokens taken by the events whose time is at most some instant. */
+/** The tokens that were taken by the events up to an instant. */
 function runningSum(events: readonly BucketEvent[], timeOf: (event: BucketEvent) => number) {
   const sorted = events.toSorted((a, b) => timeOf(a) - timeOf(b));
   const times = sorted.map(timeOf);

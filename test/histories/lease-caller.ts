@@ -1,17 +1,17 @@
-/** A caller of a limit with leases. What happens to its bucket is recorded. */
+/** A caller of a limit with leases. Records the events of its bucket. */
 import type { RateLimitConfig, RateLimiter, RateLimitResult } from "../../server/index.js";
 import type { Random } from "../simulation/random.js";
 import type { BucketEvent } from "./lease-bounds.js";
 import { phaseAt } from "./lease-phases.js";
 
-/** The config that the limiter knows, and one that some calls have. */
+/** The config that the limiter knows, and another config for some calls. */
 export type LeasedLimit = readonly [RateLimitConfig, RateLimitConfig];
 
-/** What callers do with a bucket. Its key is the same word. */
+/** How callers use a bucket. Its key is the same word. */
 export type Use =
   /** `limit` and `check`. */
   | "plain"
-  /** `limit` for one token, by callers that want half as much again as refills. */
+  /** `limit` for one token, by callers that together want 1.5 times what refills. */
   | "steady"
   /** Also `refund`, `settle` and `limitAll`. */
   | "corrected"
@@ -37,7 +37,10 @@ export interface LeaseCallerOptions {
   random: Random;
   /** How many callers the bucket has, in all processes. */
   callers: number;
-  /** The true time, ms: not after what has just happened, and not before it. */
+  /**
+   * The true time, ms. `before`: not after what has just happened. `after`: not before what has just
+   * happened.
+   */
   clock: { before(): number; after(): number };
   /** Where the phases begin, ms. @default 0 */
   shift?: number;
@@ -47,12 +50,12 @@ export interface LeaseCallerOptions {
   around<TResult>(what: string, call: () => Promise<TResult>): Promise<TResult>;
   /** A call failed because of the store. */
   failed(error: unknown): void;
-  /** Records what has happened. An event with an infinite `end` comes again when it has ended. */
+  /** Records an event. An event with an infinite `end` is recorded again when it has ended. */
   write(event: RecordedEvent): void;
 }
 
 export class LeaseCaller {
-  /** Calls that were granted and may be corrected. */
+  /** Granted calls that may be corrected. */
   readonly #granted: { result: RateLimitResult; count: number }[] = [];
   readonly #config: RateLimitConfig;
 
@@ -64,7 +67,7 @@ export class LeaseCaller {
     const { use, random, callers, isOn, clock, sleep, shift = 0 } = this.options;
     const { rate, period, lease } = this.#config;
     const leaseMs = lease!.ms;
-    /** ms until the next call, if all callers together want this part of what refills. */
+    /** ms until the next call, if all callers together want this part of the refill. */
     const pause = (part: number) =>
       -Math.log(1 - random.next()) * ((callers * Number(period)) / (part * rate));
     while (isOn()) {
@@ -183,7 +186,7 @@ export class LeaseCaller {
     return false;
   }
 
-  /** Records it before it begins, because it may take effect without an answer. */
+  /** Records the event before it begins, because it may take effect without an answer. */
   async #giveBack(
     kind: "refund" | "reset",
     count: number,

@@ -1,11 +1,11 @@
-/** The limits of histories with leases, and what their buckets are held to. */
+/** The limits of histories with leases, and the bounds that their buckets must keep. */
 import type { RateLimitConfig } from "../../server/index.js";
 import type { BoundedLimit } from "./lease-bounds.js";
 import type { LeasedLimit } from "./lease-caller.js";
 
 const SECOND = 1000;
 
-/** By name. The second config of each is that of other plans, with another lease. */
+/** By name. The second config of each limit is that of another plan, with another lease. */
 export const LEASED = {
   bucket: [
     {
@@ -44,15 +44,15 @@ export const LEASED = {
 
 export const NAMES = Object.keys(LEASED) as (keyof typeof LEASED)[];
 
-/** What a limiter has: the first config of each. */
+/** The limits of a limiter: the first config of each name. */
 export const LIMITS = Object.fromEntries(NAMES.map((name) => [name, LEASED[name][0]]));
 
-/** What a bucket is held to that is used with any of these configs. */
+/** The bounds of a bucket that is used with any of these configs. */
 export function boundedBy(configs: readonly RateLimitConfig[]): BoundedLimit {
   const each = configs.map(({ kind, rate, period, capacity = rate, lease }) => {
     const perMs = rate / Number(period);
     const leaseMs = lease?.ms ?? 0;
-    // What a row has at most after a block was taken from it, with the block.
+    // The most that a row and a block have together, just after the block was taken from the row.
     const beside = kind === "fixed window" ? capacity : capacity - perMs * leaseMs;
     return { perMs, leaseMs, beside, capacity };
   });
@@ -63,7 +63,7 @@ export function boundedBy(configs: readonly RateLimitConfig[]): BoundedLimit {
   const period = Number(first.period);
   const leaseMs = most((config) => config.leaseMs);
   const perMs = most((config) => config.perMs);
-  // While a block of one config lives, another one refills the row.
+  // While a block of one config lives, a call with another config refills the row.
   const refilled = most(({ beside }) => beside) + perMs * leaseMs;
   const largest = most((config) => config.capacity);
   const capacity = kind === "fixed window" ? largest : Math.max(largest, refilled);

@@ -1,6 +1,6 @@
 /**
- * Leases as they are described, in a few lines and in virtual time, and mistakes that can be made
- * with them. The checker of bounds is tried on it.
+ * A small model of leases in virtual time, and mistakes that an implementation can make. The checker of
+ * bounds is tried on this model.
  */
 import type { Random } from "../simulation/random.js";
 import type { BoundedLimit, BucketEvent } from "./lease-bounds.js";
@@ -8,9 +8,9 @@ import type { BoundedLimit, BucketEvent } from "./lease-bounds.js";
 export type Mistake =
   /** Blocks are taken from the whole capacity. */
   | "naive"
-  /** Tokens that a block has left go back into the row. */
+  /** The remaining tokens of a block go back into the row. */
   | "given back"
-  /** A block that is used lives on. */
+  /** Using a block prolongs its life. */
   | "prolonged";
 
 interface Block {
@@ -19,10 +19,10 @@ interface Block {
 }
 
 const PROCESSES = 4;
-/** ms. */
+/** The length of a history, ms. */
 const DURATION = 60_000;
 
-/** The grants and denials of a few processes, whose callers come in bursts. */
+/** The grants and denials of a few processes whose callers call in bursts. */
 export function modelOfLeases(
   { kind, rate, period, capacity = rate, leaseMs }: BoundedLimit,
   random: Random,
@@ -34,7 +34,7 @@ export function modelOfLeases(
   const blocks: (Block | undefined)[] = [];
   const events: BucketEvent[] = [];
   for (let now = 0; now < DURATION;) {
-    // The row is full again, or nearly. Slow calls take blocks. The row refills, and then all call.
+    // The row fills up, or nearly. Slow calls take blocks. The row refills, and then all callers call.
     now += random.below((1.2 * capacity * period) / rate);
     for (let i = random.between(1, 20); i > 0; i--)
       attempt((now += random.between(1, leaseMs / 5)));

@@ -1,14 +1,14 @@
 /**
- * Times through which all processes that use a bucket go together: it fills, a few calls take
- * blocks, the row refills in silence, and then all call at once. That is when blocks that are too
- * large, or live for too long, grant too much.
+ * The phases that all processes of a bucket go through together: the bucket fills, a few calls take
+ * blocks, the row refills in silence, and then all callers call at once. In the last phase, blocks that
+ * are too large, or live for too long, grant too much.
  */
 import type { RateLimitConfig } from "../../server/index.js";
 import { createRandom } from "../simulation/random.js";
 
 export type Phase = "idle" | "slow" | "still" | "burst";
 
-/** In which time all callers of a bucket are at an instant, ms, and when it ends. */
+/** The phase of all callers of a bucket at an instant, ms, and when that phase ends. */
 export function phaseAt(
   { rate, period, capacity = rate, lease }: RateLimitConfig,
   at: number,

@@ -4,11 +4,11 @@ import type { LeasedLimit, RecordedEvent } from "./lease-caller.js";
 import { boundedBy } from "./lease-limits.js";
 
 export interface LeaseVerdict {
-  /** Buckets that have granted too much, each with a span. */
+  /** Buckets that have granted too much, each with its span. */
   excesses: (Excess & { bucket: string })[];
   grants: number;
   denials: number;
-  /** By bucket: which share of what came was taken, while more was wanted. */
+  /** By bucket: which share of the refill was taken, while callers wanted more. */
   shares: Map<string, number>;
 }
 
@@ -52,7 +52,7 @@ export function checkLeaseHistory(
   return verdict;
 }
 
-/** Reserved tokens as if they were granted. `charge` is not asked whether there are enough. */
+/** Treats reserved tokens as granted. Leaves out `charge`, which takes tokens even if there are too few. */
 function withReserved(events: readonly RecordedEvent[]): BucketEvent[] {
   return events
     .filter(({ kind }) => kind !== "charge")

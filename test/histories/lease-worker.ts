@@ -1,6 +1,6 @@
 /**
- * A process that calls limits with leases, and prints what has happened as lines of JSON. It starts
- * at the first input, and stops at the end of its input. The one argument has its options.
+ * A process that calls limits with leases, and prints each event as a line of JSON. It starts at the
+ * first input, and stops at the end of its input. Its one argument contains its options.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,12 +11,12 @@ import { LEASED, LIMITS, NAMES } from "./lease-limits.js";
 
 /** What is wrong with the clocks of a process. */
 export type ClockFault =
-  /** It is an hour ahead, or behind. */
+  /** The clock is an hour ahead, or behind. */
   | "ahead"
   | "behind"
-  /** It is set by an hour at any reading. */
+  /** The clock jumps by an hour at any reading. */
   | "jumping"
-  /** It is set by an hour now and then. */
+  /** The clock is set by an hour now and then. */
   | "set"
   /** The machine sleeps now and then: its monotonic clock stands still meanwhile. */
   | "sleeping";
@@ -26,7 +26,7 @@ export interface LeaseWorkerOptions {
   seed: number;
   processes: number;
   clock: ClockFault | undefined;
-  /** The limiter's, ms. */
+  /** The limiter's `timeout`, ms. */
   timeout: number;
 }
 
@@ -38,14 +38,14 @@ breakClock(clock);
 
 const { store, query } = await open();
 const limiter = createRateLimiter({ store, limits: LIMITS, timeout });
-// Its answer may be lost, too.
+// The answer to this first query may be lost, too.
 await query().catch(() => {});
 console.log("ready");
 await once(process.stdin, "data");
 let isOn = true;
 process.stdin.once("end", () => (isOn = false));
 
-/** By the event, so that its end can be told later. */
+/** The id of each event, so that the event's end can be printed later. */
 const ids = new Map<RecordedEvent, number>();
 let lastId = 0;
 const write = (event: RecordedEvent) => {
@@ -53,12 +53,12 @@ const write = (event: RecordedEvent) => {
   const { name, key, kind, count, start, end } = event;
   if (end === Infinity) ids.set(event, id);
   else ids.delete(event);
-  // A pipe is written to at once, so what a killed process has begun is known.
+  // A write to a pipe is immediate, so the events that a killed process has begun are known.
   process.stdout.write(`${JSON.stringify([id, name, key, kind, count, start, end])}\n`);
 };
 
-// A process whose own clock is wrong knows the database's within the round trips of its readings,
-// which are long on a busy machine. What it does is held to that.
+// A process whose own clock is wrong knows the database's clock only within the round trips of its
+// readings, which are long on a busy machine. The check of its events allows for that error.
 let clockError = 0;
 const reportClockError = () => {
   const error = Math.max(store.clockBehind?.() ?? 0, store.clockAhead?.() ?? 0);
@@ -68,7 +68,7 @@ const reportClockError = () => {
 };
 if (clock !== undefined) setInterval(reportClockError, 20).unref();
 
-// Times are whole ms: what has happened is between this one and the next.
+// Times are whole ms: an event's instant is between this time and the next ms.
 const times = { before: trueNow, after: () => trueNow() + 1 };
 await Promise.all(
   NAMES.flatMap((name) =>
@@ -93,12 +93,12 @@ await Promise.all(
 process.exit();
 
 async function open() {
-  // The servers have a hundred connections or so, which others use, too.
+  // A server has about a hundred connections, and other tests use them, too.
   const connections = processes > 10 ? 1 : 2;
   if (url.startsWith("postgresql:")) {
     const { default: pg } = await import("pg");
     const pool = new pg.Pool({ connectionString: url, max: connections });
-    // A connection that ends while it is idle.
+    // An idle connection emits an error when it ends. Ignore it.
     pool.on("error", () => {});
     return { store: pgStore(pool) as RateLimitStore, query: () => pool.query("SELECT 1") };
   }

@@ -1,4 +1,4 @@
-/** Starts processes with leases on one database, disturbs them, and collects what they did. */
+/** Starts processes with leases on one database, disturbs them, and collects their events. */
 import type { RecordedEvent } from "./lease-caller.js";
 import type { ClockFault, LeaseWorkerOptions } from "./lease-worker.js";
 import { startWorkerProcesses, type WorkerProcesses } from "./worker-processes.js";
@@ -7,7 +7,7 @@ export interface LeaseWorkersOptions {
   file: string;
   url: string;
   processes: number;
-  /** By process. */
+  /** The fault of each process's clock. */
   clocks?: readonly (ClockFault | undefined)[] | undefined;
   /** @default 2000 */
   timeout?: number;
@@ -15,7 +15,7 @@ export interface LeaseWorkersOptions {
 
 export interface LeaseWorkers extends WorkerProcesses {
   events: RecordedEvent[];
-  /** How far a process whose own clock is wrong may have been from the clock of the database, ms. */
+  /** How far a process with a wrong clock may have been from the clock of the database, ms. */
   clockError(): number;
 }
 

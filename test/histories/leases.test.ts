@@ -1,6 +1,6 @@
 /**
- * Processes with leases that are killed, stopped and have wrong clocks. Nothing may be granted that
- * was not there. `HISTORY_MINUTES=20` makes each history as long.
+ * Processes with leases that are killed, stopped and have wrong clocks. No tokens may be granted that
+ * were not there. `HISTORY_MINUTES=20` makes each history that long.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -17,9 +17,9 @@ import { startLossyProxy } from "./lossy-proxy.js";
 const minutes = Number(process.env["HISTORY_MINUTES"] ?? (isNightly ? 5 : 0));
 /** How long each history is, ms. */
 const DURATION = minutes > 0 ? minutes * 60_000 : 5000;
-/** Twenty processes take long to start, and to end, on a machine that others use. */
+/** Twenty processes take long to start, and to end, on a machine with other load. */
 const timeout = DURATION + 240_000;
-/** How far a process whose clock is right may be from that of the database, on a busy machine, ms. */
+/** How far a process with a right clock may be from the database's clock, on a busy machine, ms. */
 const CLOCK_ERROR = 50;
 
 type Disturbance = "kills" | "pauses" | "lost answers";
@@ -55,7 +55,7 @@ const scenarios: Scenario[] = [
 const databases: { name: string; create: () => Promise<TestDatabase> }[] = [
   { name: "PostgreSQL", create: () => createPostgres() },
 ];
-// `test/server/store/sql/mysql/mysql.test.ts` says so if it is missing.
+// Without MySQL, `test/server/store/sql/mysql/mysql.test.ts` reports a skipped test.
 if (mysqlUrl !== undefined) databases.push({ name: "MariaDB", create: () => createMysql() });
 
 let file: string;

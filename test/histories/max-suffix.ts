@@ -1,13 +1,13 @@
 /**
- * Numbers, some of which have a weight. The value of one with a weight is the weight and the sum of
- * the numbers from it to the end. A tree keeps the largest value: a change takes as many steps as
- * the tree is deep.
+ * Numbers, some of which have a weight. The value of a weighted number is its weight plus the sum of the
+ * numbers from it to the end. Example: the numbers 1, 2, 3 with a weight of 10 on the 2 give the value 10
+ * + 2 + 3 = 15. A tree keeps the largest value: a change takes as many steps as the tree is deep.
  */
 export class MaxSuffix {
   readonly #size: number;
   /** By node: the sum of its numbers. The children of `i` are `2 * i` and `2 * i + 1`. */
   readonly #sums: Float64Array;
-  /** By node: the largest value in it, as if nothing came after it. */
+  /** By node: the largest value in the node, as if no number came after it. */
   readonly #best: Float64Array;
 
   /** All numbers are 0 at first, without a weight. */
@@ -17,7 +17,7 @@ export class MaxSuffix {
     this.#best = new Float64Array(2 * this.#size).fill(-Infinity);
   }
 
-  /** Adds to a number. Nothing happens at -1. */
+  /** Adds to a number. Does nothing for index -1. */
   add(index: number, count: number): void {
     if (index < 0) return;
     const leaf = this.#size + index;
@@ -33,7 +33,7 @@ export class MaxSuffix {
     this.#update(leaf);
   }
 
-  /** `-Infinity` if no number has a weight. */
+  /** The largest value. `-Infinity` if no number has a weight. */
   get max(): number {
     return this.#best[1]!;
   }

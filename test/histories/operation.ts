@@ -5,7 +5,7 @@
  */
 export interface Item {
   key: string;
-  /** Tokens to take or refund. 0 for the other actions. */
+  /** The tokens to take or refund. 0 for the other actions. */
   count: number;
 }
 
@@ -18,13 +18,13 @@ export interface ItemAnswer {
 export interface Operation {
   process: string;
   action: "limit" | "limitAll" | "reset" | "refund" | "getValue";
-  /** Their keys are different. */
+  /** The keys of the items are different. */
   items: readonly Item[];
   /** The time of the call, ns of a clock that all processes share. */
   start: number;
   /** The time of the answer. `Infinity`: it takes effect at any time after `start`, or never. */
   end: number;
-  /** One per item, none for a reset. `undefined`: any answer is possible. */
+  /** One answer per item, none for a reset. `undefined`: any answer is possible. */
   answer: readonly ItemAnswer[] | undefined;
 }
 

@@ -20,7 +20,7 @@ const databases: typeof sharedDatabases = [
   ...sharedDatabases,
   { name: "SQLite through libsql", kind: "libsql", ...sqlite },
 ];
-/** A writer keeps readers out there while it commits. */
+/** Without WAL, a writer keeps readers out while it commits. */
 async function createWithoutWal() {
   const database = await createSqlite();
   await database.prisma.$queryRawUnsafe("PRAGMA journal_mode = DELETE");

@@ -26,13 +26,13 @@ export interface RecorderOptions {
   seed: number;
   /** The number of operations in flight at once. */
   callers: number;
-  /** Never steps back. All processes share it. */
+  /** The time. It never steps back, and all processes share it. */
   clock(): number;
   /** Called before each operation, with an id that is unique in this process. */
   begin?(id: number, operation: Operation): void;
   /** Called after each operation. */
   write(operation: Operation, id: number): void;
-  /** Called before each operation. Its caller stops on `false`. */
+  /** Called before each operation. If the result is `false`, the caller stops. */
   shouldContinue(): boolean | Promise<boolean>;
   /** Delays a caller after so many failures in a row. */
   afterFailure?(failures: number): Promise<void>;

@@ -14,7 +14,7 @@ interface Printed {
   zone: number;
 }
 
-/** Mondays in New York at midnight, from before the clock is put forward to after it is put back. */
+/** The Mondays in New York at midnight, from before the change to summer time to after the change back. */
 const MONDAYS: number[] = [];
 const [SUMMER, WINTER] = [Date.parse("2030-03-11T04:00Z"), Date.parse("2030-11-04T05:00Z")];
 for (let at = SUMMER; at < WINTER - HOUR; at += WEEK) MONDAYS.push(at);
@@ -43,7 +43,7 @@ describe.each(databases)("processes in three time zones on $name", ({ kind, crea
         granted[start] = (granted[start] ?? 0) + count;
       }
     }
-    // No window grants more than its tokens, and none is anywhere else.
+    // Each window grants exactly its tokens, and there are no other windows.
     expect(granted).toEqual(Object.fromEntries(MONDAYS.map((start) => [start, 7])));
   });
 });

@@ -4,21 +4,24 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 export interface WorkerProcessesOptions {
-  /** A program that prints a line when it is ready, begins at its first input, and stops at its end. */
+  /**
+   * A program that prints a line when it is ready, begins at its first input, and stops at the end of its
+   * input.
+   */
   file: string;
   processes: number;
-  /** What a process is given, by its place and by how many were started. */
+  /** The argument of a process, by its place and by the number of processes started so far. */
   argumentOf(index: number, seed: number): unknown;
   /** Reads the lines of one process. */
   reader(): (line: string) => void;
 }
 
 export interface WorkerProcesses {
-  /** Kills a process at once, and starts another one. */
+  /** Kills a process at once, and starts another process in its place. */
   replace(index: number): Promise<void>;
-  /** Stops a process for so many ms. */
+  /** Stops a process for `ms`. */
   pause(index: number, ms: number): Promise<void>;
-  /** Ends the processes. Rejects if one of them has failed. */
+  /** Ends the processes. Rejects if a process has failed. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

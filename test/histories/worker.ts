@@ -46,20 +46,21 @@ await record(limiter, {
   begin: (id, operation) => print(JSON.stringify({ id, ...operation })),
   write: (operation, id) => print(JSON.stringify({ id, ended: true, ...operation })),
   async shouldContinue() {
-    // Yield to the event loop. SQLite never does, so the end of the input would not be noticed.
+    // Yield to the event loop. SQLite never yields, so the process would not notice the end of its input.
     await setImmediate();
     return !isStopped;
   },
-  // Each failed operation may have taken effect, or may still do so, and every one of them makes the
-  // search for an order longer. A caller of a node that is down for long adds few.
+  // Each failed operation may have taken effect, or may still do so, and makes the search for an order
+  // longer. So a caller slows down while its node is down.
   afterFailure: (failures) => setTimeout(Math.min(100 * 2 ** failures, 3000)),
 });
 // The pool of `mariadb` can keep the process of a busy machine after it was ended.
 process.exit();
 
 /**
- * Only this package sees it jump. The pool of mariadb measures by `Date.now` how long a query has waited
- * for a connection, and would reject queries that have waited for a millisecond.
+ * Only this package sees the clock jump. The pool of mariadb measures with `Date.now` how long a query
+ * has waited for a connection. If it saw the jumps, it would reject queries that have waited for a
+ * millisecond.
  */
 function letClockJump(ms: number): void {
   const { now } = Date;
@@ -71,8 +72,8 @@ function letClockJump(ms: number): void {
 }
 
 /**
- * Prints before it returns. `console.log` keeps lines in this process while nobody reads them, and they
- * would be lost when it is killed: operations would have taken effect that are not in the history.
+ * Prints before it returns. `console.log` keeps lines in this process while the reader is slow. A kill
+ * would lose these lines, and operations would have taken effect that are not in the history.
  */
 function print(line: string): void {
   let rest = Buffer.from(`${line}\n`);

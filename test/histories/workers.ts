@@ -9,7 +9,7 @@ import type { Operation } from "./operation.js";
 
 export interface WorkersOptions {
   kind: StoreKind;
-  /** Of the database; a list has one for each process. */
+  /** The URL of the database. A list has a URL for each process. */
   url: string | readonly string[];
   isolation?: "serializable" | undefined;
   /** For each process, the number of operations in flight at once. */
@@ -25,9 +25,9 @@ export interface WorkersOptions {
 
 export interface Workers {
   history: Operation[];
-  /** Resolves after `count` more answers in all and at least 3 in each process. */
+  /** Resolves after `count` more answers in total and at least 3 in each process. */
   answered(count: number): Promise<void>;
-  /** Resolves after one more failed call, and this many in each process. @default 1 */
+  /** Resolves after one more failed call in total, and this many in each process. @default 1 */
   failed(perProcess?: number): Promise<void>;
   /** Kills a process and starts another one in its place. */
   replace(index: number): Promise<void>;
@@ -36,19 +36,19 @@ export interface Workers {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the processes. They begin to call when all of them are ready. */
+/** Starts the processes. They begin to call when all processes are ready. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { kind, url, callers, skews, timeout = 30_000, isolation = "" } = options;
   const program = await bundleProgram(new URL("worker.ts", import.meta.url));
   const history: Operation[] = [];
-  /** Half an hour ago, so that the window ends in half an hour. */
+  /** Half an hour ago, so that the window ends half an hour from now. */
   const windowStart = Date.now() - HOUR / 2;
   const checks = new Set<() => void>();
   const origin = String(process.hrtime.bigint());
   const crashes: Promise<never>[] = [];
   let isStopping = false;
   let started = 0;
-  /** The operations that have begun and not ended, by process and id. */
+  /** The operations that have begun but not ended, by process and id. */
   const inFlight = new Map<string, Operation>();
   const killed = new Set<ChildProcess>();
 
@@ -130,7 +130,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       const closed = once(child, "close");
       child.kill("SIGKILL");
       await closed;
-      // Its operations in flight may have taken effect, or may still do so.
+      // The killed process's operations in flight may have taken effect, or may still do so.
       for (const [name, operation] of inFlight) {
         if (operation.process !== numbers[index]) continue;
         inFlight.delete(name);

@@ -1,4 +1,4 @@
-/** The types of the clients that the store takes. */
+/** The types of the clients that the store accepts. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)("redisStore", () => {
   });
   afterAll(() => Promise.all([server.stop(), cluster.stop()]));
 
-  /** Options that change what a client sends or answers. */
+  /** Options that change what a client sends, or how it answers. */
   const unusual: [client: string, title: string, options: ClientOptions][] = [
     ["ioredis 5", "with numbers as strings", { stringNumbers: true }],
     ["ioredis 5", "with a prefix of its own", { keyPrefix: "app:" }],
@@ -39,7 +39,10 @@ describe.skipIf(missing !== undefined)("redisStore", () => {
     ["node-redis 5 cluster", "reading from replicas", { useReplicas: true }],
     ["node-redis 6", "with RESP2", { RESP: 2 }],
   ];
-  /** Each version at night, and otherwise one of each. `redis-port.test.ts` has all of them. */
+  /**
+   * By night each version, and by day one version of each client. `redis-port.test.ts` always tests all
+   * versions.
+   */
   const chosen = isNightly
     ? testedClients
     : testedClients.filter(({ name }) => !/^(ioredis 6|iovalkey 0.3|node-redis 5)/.test(name));

@@ -1,6 +1,7 @@
 /**
- * Masters of a cluster that are killed, frozen and cut off. After a failover, the store is exact only
- * for what a replica had acknowledged: it prints how many grants were too many, and what `wait` costs.
+ * Masters of a cluster that are killed, frozen and cut off. After a failover, the store is exact only for
+ * writes that a replica had acknowledged. The tests print how many grants were too many, and what `wait`
+ * costs.
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +15,7 @@ import { missingForRedis, type RedisServer } from "./redis-server.js";
 
 const missing = missingForRedis() ?? (hasRedisClients ? undefined : NO_REDIS_CLIENTS);
 
-/** All clients at night, and otherwise the one that most applications have. */
+/** By night all clients, and by day the client that most applications use. */
 const clients = isNightly
   ? ["ioredis 5", "ioredis 6", "iovalkey 0.4", "node-redis 5", "node-redis 6", "Valkey GLIDE"]
   : ["ioredis 5"];
@@ -33,7 +34,7 @@ describe.skipIf(missing !== undefined)("redisStore in a failover", () => {
   });
   afterAll(() => cluster.stop());
 
-  /** The tally of calls before, during and after something that ends with another master. */
+  /** The tally of calls before, during and after a fault that makes another server the master. */
   async function failOver(
     { client, wait }: (typeof cases)[number],
     fail: (master: RedisServer) => Promise<void>,

@@ -1,19 +1,19 @@
 /**
- * A proxy in front of one server that can lose answers, and can cut off the clients of some
- * addresses without a word, as a network does.
+ * A proxy in front of one server. It can lose answers, and can cut off the clients of some addresses
+ * silently, as a network does.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface FaultProxy {
   readonly port: number;
-  /** From now on, answers on the connections of now are lost. The server gets their requests. */
+  /** From now on, answers on the present connections are lost. The server still gets their requests. */
   loseAnswers(): void;
-  /** Closes all connections. Later ones work. */
+  /** Closes all connections. Later connections work. */
   disconnect(): void;
-  /** Connections from these addresses carry nothing any more, and new ones get no answer. */
+  /** Connections from these addresses carry nothing any more, and new connections get no answer. */
   cutOff(isCutOff: (address: string) => boolean): void;
-  /** Ends that. What was cut off is closed, as it would be after a while. */
+  /** Ends the cut. The cut connections are closed, as a network would close them after a while. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -24,7 +24,10 @@ interface Pair {
   address: string;
 }
 
-/** @param target asked for at each connection, because a server may not be known before its proxy. */
+/**
+ * @param target the server's port, asked for at each connection, because the proxy may start before the
+ *   server.
+ */
 export async function startFaultProxy(target: () => number): Promise<FaultProxy> {
   const pairs = new Set<Pair>();
   let isCutOff: (address: string) => boolean = () => false;

@@ -1,12 +1,12 @@
 /**
- * Callers that take tokens all the time while something fails. Afterwards, the grants that they were
- * given are compared with the tokens that are gone: a grant whose token is still there can be given
- * again, so it was one too many.
+ * Callers that take tokens continuously while a fault occurs. Afterwards, the grants that the callers got
+ * are compared with the tokens that are gone. A grant whose token is still there can be granted again, so
+ * it was one too many.
  */
 import { setTimeout } from "node:timers/promises";
 import { createRateLimiter, DAY, type RateLimitStore } from "../../server/index.js";
 
-/** Never spent, so that every call that is answered is a grant. */
+/** Never used up, so that every answered call is a grant. */
 const CAPACITY = 1e9;
 const FROZEN = Date.UTC(2030, 0, 1);
 const KEYS = Array.from({ length: 60 }, (_, index) => `user ${index}`);
@@ -17,20 +17,20 @@ export interface Tally {
   failed: number;
   /** Grants whose tokens are not gone. */
   over: number;
-  /** Tokens that are gone and were granted to no call that was answered. */
+  /** Tokens that are gone although no answered call was granted them. */
   under: number;
   /** The longest time without any answer, ms. */
   silence: number;
 }
 
 export interface Grants {
-  /** Resolves after so many more grants. */
+  /** Resolves after `count` more grants. */
   granted(count: number): Promise<void>;
-  /** Resolves after so many more grants of every key. */
+  /** Resolves after `count` more grants of every key. */
   grantedForAll(count: number): Promise<void>;
-  /** Resolves after so many more calls have failed. */
+  /** Resolves after `count` more calls have failed. */
   failed(count: number): Promise<void>;
-  /** Ends the calls, and reads the rows by another store. */
+  /** Ends the calls, and reads the rows through another store. */
   tally(reader: RateLimitStore): Promise<Tally>;
 }
 
@@ -45,7 +45,7 @@ function limiterOn(store: RateLimitStore, timeout: number) {
   });
 }
 
-/** @param callers how many calls wait at a time. */
+/** @param callers how many calls are under way at a time. */
 export function startGrants(store: RateLimitStore, callers = 30, timeout = 2000): Grants {
   const limiter = limiterOn(store, timeout);
   const counts = new Map(KEYS.map((key) => [key, 0]));
@@ -70,7 +70,7 @@ export function startGrants(store: RateLimitStore, callers = 30, timeout = 2000)
       }
     }
   }
-  // Callers of different keys, so that a dead master does not hold up all of them at once.
+  // Each caller begins with another key, so that a dead master does not block all callers at once.
   const calls = Promise.all(Array.from({ length: callers }, (_, caller) => call(2 * caller)));
   const total = () => [...counts.values()].reduce((sum, count) => sum + count, 0);
   const waitUntil = async (isTrue: () => boolean) => {

@@ -1,6 +1,6 @@
 /**
- * Histories of three processes: every answer fits one serial order, while processes are killed, clocks
- * jump, slots move, and masters freeze and fail.
+ * Histories of three processes: every answer must fit one serial order, while processes are killed,
+ * clocks jump, slots move, and masters freeze and fail.
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ import { type RedisCluster, startCluster, until } from "./redis-cluster.js";
 import { missingForRedis, type RedisServer, startRedis } from "./redis-server.js";
 
 const missing = missingForRedis() ?? (hasRedisClients ? undefined : NO_REDIS_CLIENTS);
-/** All clients at night, and otherwise one that sends commands again, and one that does not. */
+/** By night all clients. By day one client that sends commands again, and one client that does not. */
 const names = isNightly
   ? testedClients.map(({ name }) => name)
   : ["ioredis 5 Cluster", "Valkey GLIDE"];
@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)("redisStore", { timeout: 180_000 }, () =>
 
   it.each(names)("has one through %s while processes are killed", async (name) => {
     await expectSomeLinearizable(async () => {
-      // A process that is killed may leave a decision on rows of several tags half done.
+      // One tag only: a killed process may leave a decision on rows of several tags half done.
       await using workers = await start(name, { tags: 1 });
       for (const victim of [1, 2]) {
         await workers.answered(60);
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)("redisStore", { timeout: 180_000 }, () =>
       const slot = keySlot(createTags(prefix, 1).ownKey(0, ""));
       const node = testedClient(name).isCluster ? await cluster.masterOf(slot) : server;
       node.freeze();
-      // Shorter than what makes the cluster choose another master.
+      // Too short for the cluster to choose another master.
       await setTimeout(600);
       node.thaw();
       await workers.answered(60);

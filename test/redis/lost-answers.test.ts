@@ -1,6 +1,6 @@
 /**
- * Connections that are lost after the server has carried a command out. Some clients send it again.
- * It must not take its tokens twice.
+ * Connections that are lost after the server has carried out a command. Some clients send the command
+ * again. It must not take its tokens twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRateLimiter, DAY } from "../../server/index.js";
@@ -63,9 +63,9 @@ describe.skipIf(missing !== undefined)("a call whose answer is lost", () => {
         faults.loseAnswers();
         let isOver = false;
         const sent = call().finally(() => (isOver = true));
-        // A call that finds no connection is over before it is sent, and one that finds a new
-        // connection gets its answer. A client may also wait for the answer to a question of its own
-        // that was lost. None of them loses the answer to the call.
+        // In these cases, no answer to the call is lost. A call that finds no connection fails before it
+        // is sent. A call that finds a new connection gets its answer. A client may also wait for the
+        // lost answer to a question of its own.
         const until = performance.now() + 1000;
         let isCharged = false;
         while (!isCharged && !isOver && performance.now() < until) {
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)("a call whose answer is lost", () => {
         if (isCharged && !isOver) lost++;
         faults.disconnect();
         await sent;
-        // A client that does not send again says so, and connects before the next call.
+        // A client that does not send again reports the failure, and connects before the next call.
         await call();
       }
       const gone = 100 - (await limiter.getValue("calls", { key: "a" })).value;

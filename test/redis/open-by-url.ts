@@ -1,5 +1,5 @@
 /**
- * Opens `redisStore` on a tested client by a URL that says all of it, for processes of their own:
+ * Opens `redisStore` on a tested client by a URL that contains all options, for processes of their own:
  * `redis://127.0.0.1/?client=ioredis+5&ports=7000,7001&prefix=test:&tags=12&wait=1`.
  */
 import type { RateLimitStore } from "../../server/index.js";
@@ -22,7 +22,7 @@ export function urlFor(
   return url.href;
 }
 
-/** Some clients are opened by a promise. `run` waits for it. */
+/** Some clients open asynchronously. `run` waits until the client is open. */
 export const openRedisClient: Open = (url) => {
   const { searchParams } = new URL(url);
   const ports = searchParams.get("ports")!.split(",").map(Number);

@@ -22,8 +22,8 @@ export async function openRedisStore(
 }
 
 /**
- * A store without what Redis does not have. The contract skips the tests of transactions then, and
- * prunes by `list`.
+ * A store without the methods that Redis does not support. The contract then skips the tests of
+ * transactions, and prunes through `list`.
  */
 export function withoutTransactions(store: RateLimitStore): RateLimitStore {
   return { ...store, transaction: undefined, using: undefined, prune: undefined } as never;

@@ -1,5 +1,5 @@
 /**
- * The clients of Redis and Valkey that the store is tested on, as their documents create them. They
+ * The clients of Redis and Valkey that the store is tested on, created as their documentation shows. They
  * are packages of the project in this folder.
  */
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ const require = createRequire(project);
 export const hasRedisClients = existsSync(
   fileURLToPath(new URL("node_modules/ioredis-6/package.json", import.meta.url)),
 );
-/** What a test prints when it is skipped without them. */
+/** What a test prints when it is skipped without these clients. */
 export const NO_REDIS_CLIENTS = "needs the clients of Redis: npm run install:test-projects";
 
 export interface OpenedClient {
@@ -28,7 +28,7 @@ export interface TestedClient {
   name: string;
   /** Whether it connects to a cluster. */
   isCluster: boolean;
-  /** @param ports of a single server, or of some servers of a cluster. */
+  /** @param ports the port of a single server, or the ports of some servers of a cluster. */
   open(ports: readonly number[], options?: ClientOptions): Promise<OpenedClient>;
 }
 
@@ -45,7 +45,7 @@ function ioredis(name: string, specifier: string): TestedClient[] {
     return { Redis, Cluster };
   };
   const opened = (client: Ioredis): OpenedClient => {
-    // The tests' own outages are no news.
+    // The tests cause these outages themselves, so ignore the errors.
     client.on("error", () => {});
     return {
       client: client as unknown as RedisClientLike,
@@ -119,7 +119,7 @@ function glide(specifier: string): TestedClient[] {
       const { Logger, ...glideModule } = require(specifier) as {
         Logger: { init(level: string): void };
       } & Record<string, Create>;
-      // It prints each error of the server otherwise.
+      // Otherwise, the client prints each error of the server.
       Logger.init("off");
       const client = await glideModule[kind]!.createClient({
         addresses: ports.map(addressOf),

@@ -1,6 +1,6 @@
 /**
- * A Redis Cluster of three masters with a replica each, on loopback. It is put together by commands,
- * because `redis-cli --cluster create` waits for seconds.
+ * A Redis Cluster of three masters with a replica each, on loopback. The tests put it together by
+ * commands, because `redis-cli --cluster create` waits for seconds.
  */
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../support/free-port.js";
@@ -11,20 +11,20 @@ const SLOTS = 16_384;
 const MASTERS = 3;
 
 export interface RedisCluster {
-  /** The masters at first, then a replica of each in the same order. */
+  /** First the masters, then a replica of each master in the same order. */
   readonly nodes: readonly RedisServer[];
-  /** By which clients reach them. */
+  /** The ports by which clients reach the nodes. */
   readonly ports: readonly number[];
-  /** The server that is the master of a slot now, as the server at `asked` sees it. */
+  /** The current master of a slot, as the server `asked` sees it. */
   masterOf(slot: number, asked?: RedisServer): Promise<RedisServer>;
-  /** Resolves when every one of `nodes` sees a cluster that works and has every replica in sync. */
+  /** Resolves when each of `nodes` sees a working cluster with every replica in sync. */
   isHealthy(nodes?: readonly RedisServer[]): Promise<void>;
   /**
-   * Cuts a server off from the others, both ways. Clients still reach it. Only for a cluster with
+   * Cuts a server off from the other servers, both ways. Clients still reach it. Only for a cluster with
    * `canBeCut`.
    */
   cutOff(node: RedisServer): void;
-  /** Ends that. */
+  /** Ends the cut. */
   heal(): void;
   /** The proxy in front of a server, if it has one. */
   proxyOf(node: RedisServer): FaultProxy;
@@ -49,14 +49,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
   const indexes = Array.from({ length: 2 * MASTERS }, (_, index) => index);
   const buses = await Promise.all(indexes.map(freePort));
   const nodes: RedisServer[] = [];
-  /** Of each server: in front of its port, and of its port for other servers. */
+  /** For each server: a proxy in front of its port, and one in front of its port for other servers. */
   const proxies: FaultProxy[][] = await Promise.all(
     indexes.map((index) => {
       const targets = [() => nodes[index]!.port, () => buses[index]!];
       return Promise.all(canBeCut ? targets.map(startFaultProxy) : []);
     }),
   );
-  // Proxies know the servers apart by the addresses that they connect from.
+  // The proxies tell the servers apart by the addresses that they connect from.
   const addressOf = (index: number) => `127.0.0.${index + 11}`;
   const started = await Promise.all(
     indexes.map((index) => {
@@ -64,11 +64,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
       return startRedis({
         "cluster-enabled": "yes",
         "cluster-node-timeout": nodeTimeout,
-        // The usual one is the port and 10000, which may not exist.
+        // The usual port is the own port plus 10000, which may be out of range.
         "cluster-port": buses[index]!,
-        // A replica may follow at once, however long it was cut off.
+        // A replica may take over at once, however long it was cut off.
         "cluster-replica-validity-factor": 0,
-        // Only a replica that has heard something is listed.
+        // Only a replica that has heard from its master is listed.
         "repl-ping-replica-period": 1,
         ...(proxy && {
           "bind-source-addr": addressOf(index),
@@ -80,7 +80,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
     }),
   );
   nodes.push(...started);
-  /** The ports by which clients and other servers reach them. */
+  /** The ports by which clients and other servers reach the nodes. */
   const ports = nodes.map(({ port }, index) => proxies[index]![0]?.port ?? port);
   const busPorts = buses.map((bus, index) => proxies[index]![1]?.port ?? bus);
   const ids = (await Promise.all(nodes.map((node) => node.run("CLUSTER", "MYID")))) as string[];
@@ -92,7 +92,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
   async function build(): Promise<void> {
     for (const [index, node] of nodes.entries()) {
       await node.run("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
-      // Each pair by itself. Gossip would take seconds.
+      // Connect each pair directly. Gossip would take seconds.
       for (let other = 0; other < index; other++) {
         await node.run("CLUSTER", "MEET", "127.0.0.1", ports[other]!, busPorts[other]!);
       }

@@ -1,6 +1,6 @@
 /**
- * What every client has to do for the store: send commands to the right master, report errors by
- * their code, and tell truly what a lost connection means.
+ * What every client has to do for the store: send commands to the right master, report errors by their
+ * code, and report correctly what a lost connection means.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redisPort } from "../../server/redis/clients/recognize-client.js";
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)("redisPort", () => {
     }
   }
 
-  /** Of each part of the slots. */
+  /** A key in each part of the slots. */
   const keys = ["{a}1", "{b}2", "{c}3"];
 
   describe.each(testedClients)("on $name", (tested) => {

@@ -1,6 +1,6 @@
 /**
- * Redis servers as processes of the tests: on free ports of loopback, with folders of their own, run
- * by the user who runs the tests. A test can kill, freeze and restart each of them.
+ * Redis servers as processes of the tests: on free ports of loopback, with folders of their own, run by
+ * the user who runs the tests. A test can kill, freeze and restart each server.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,25 +11,25 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../support/free-port.js";
 
-/** Tests bound their own time; this bounds the start of one server, ms. */
+/** The bound for the start of one server, ms. Tests bound their own time. */
 const START_WITHIN = 10_000;
 
 export interface RedisServer {
   readonly port: number;
-  /** Sends a command on a connection of its own. Rejects with the server's error. */
+  /** Sends a command on a new connection. Rejects with the server's error. */
   run(...command: (string | number)[]): Promise<unknown>;
-  /** As in a crash. Resolves when the process has ended. */
+  /** Kills the server, as in a crash. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Suspends it. Its connections stay open. */
+  /** Suspends the server. Its connections stay open. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again on its port, with what its folder has. */
+  /** Starts the server again on its port, with the data in its folder. */
   start(): Promise<void>;
-  /** Kills it, and removes its folder. */
+  /** Kills the server, and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** What is missing on this machine; `undefined` if nothing is. */
+/** What is missing on this machine; `undefined` if nothing is missing. */
 export function missingForRedis(): string | undefined {
   try {
     execFileSync("redis-server", ["--version"], { stdio: "ignore" });
@@ -52,7 +52,7 @@ export async function startRedis(
     save: "",
     appendonly: "no",
     "enable-debug-command": "local",
-    // A replica that joins gets its data at once.
+    // Without a delay, a replica that joins gets its data at once.
     "repl-diskless-sync-delay": 0,
     ...settings,
   };
@@ -98,7 +98,7 @@ export async function startRedis(
 /** Text, a number, nothing, or a list of these. */
 type Reply = string | number | null | Error | Reply[];
 
-/** One command on a connection of its own, so that no client's behaviour is part of a test's set-up. */
+/** Sends one command on a new connection, so that no client's behaviour is part of a test's set-up. */
 async function runOn(port: number, command: readonly string[]): Promise<Reply> {
   const socket = createConnection({ port, host: "127.0.0.1" });
   try {
@@ -124,7 +124,7 @@ async function readReply(socket: Socket): Promise<Reply> {
   throw new Error("the server closed the connection");
 }
 
-/** @returns the reply and where it ends, or `undefined` if it is not complete. */
+/** @returns the reply and where it ends, or `undefined` if the reply is not complete. */
 function parseReply(text: string, start: number): [Reply, number] | undefined {
   const lineEnd = text.indexOf("\r\n", start);
   if (lineEnd === -1) return undefined;

@@ -1,4 +1,4 @@
-/** A single server that forgets its scripts, stands still, or is killed: nothing is granted twice. */
+/** A single server that forgets its scripts, stands still, or is killed: no token is granted twice. */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isNightly } from "../support/nightly.js";
@@ -10,7 +10,7 @@ import { missingForRedis, type RedisServer, startRedis } from "./redis-server.js
 const missing = missingForRedis() ?? (hasRedisClients ? undefined : NO_REDIS_CLIENTS);
 const WAIT = { replicas: 1, timeout: 300 };
 
-/** Each version at night, and otherwise one of each. */
+/** By night each version, and by day one version of each client. */
 const singles = testedClients.filter(({ isCluster }) => !isCluster);
 const chosen = isNightly
   ? singles
@@ -24,7 +24,7 @@ describe.skipIf(missing !== undefined)("redisStore on a single server", () => {
   let server: RedisServer;
   let replica: RedisServer;
   beforeAll(async () => {
-    // What it has answered is in its file.
+    // Every write that the server has answered is in its file.
     server = await startRedis({ appendonly: "yes", appendfsync: "always" });
     replica = await startRedis({ replicaof: `127.0.0.1 ${server.port}` });
   });

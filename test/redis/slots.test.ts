@@ -1,4 +1,4 @@
-/** Slots that move from master to master while calls are under way: nothing is granted twice. */
+/** Slots that move from master to master while calls are under way: no token is granted twice. */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isNightly } from "../support/nightly.js";
@@ -15,7 +15,7 @@ const TAGS = 12;
 const WAIT = { replicas: 1, timeout: 1000 };
 
 const clusterClients = testedClients.filter(({ isCluster }) => isCluster);
-/** Each version at night, and otherwise one of each. */
+/** By night each version, and by day one version of each client. */
 const chosen = isNightly
   ? clusterClients
   : clusterClients.filter(({ name }) => /^(ioredis 5|node-redis 6|Valkey)/.test(name));
@@ -54,11 +54,11 @@ describe.skipIf(missing !== undefined)("redisStore while slots move", () => {
       const waits = wait === undefined ? "without wait" : "with wait";
       console.info(`slots moved, ${tested.name}, ${waits}: ${JSON.stringify(tally)}`);
       expect(tally.over).toBe(0);
-      // GLIDE gives up after a quarter of a second. ioredis asks masters at random for a slot that is
-      // on its way, and gives up after sixteen of them.
+      // GLIDE gives up after a quarter of a second. ioredis tries random masters for a moving slot, and
+      // gives up after sixteen of them.
       const isPatient = tested.name.startsWith("node-redis") || wait !== undefined;
       if (isPatient && !tested.name.startsWith("Valkey GLIDE")) expect(tally.failed).toBe(0);
-      // A call that failed may have taken its tokens; no other did so without an answer.
+      // A failed call may have taken its tokens. No other call takes tokens without an answer.
       expect(tally.under).toBeLessThanOrEqual(tally.failed);
     } finally {
       await Promise.all([close(), reader.close()]);

@@ -1,6 +1,6 @@
 /**
- * Writes of several tags whose parts are late, in a real cluster, while another process wants the
- * rows: all parts are written, or none.
+ * Writes on rows of several tags whose parts arrive late, in a real cluster, while another process wants
+ * the rows: either all parts are written, or none.
  */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
   });
   afterAll(() => cluster.stop());
 
-  /** Two processes. What the first one sends has to pass `through`, which may keep it. */
+  /** Two processes. Each command of the first process must pass `through`, which may hold it back. */
   async function open() {
     const prefix = newPrefix();
     const tags = createTags(prefix, TAGS);
@@ -68,7 +68,8 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
       () => undefined,
     );
     const row = (key: string) => ({ name: "calls", key, shard: 0, config });
-    // Of one tag: one to be debited, one to be deleted, one that is only guarded. And one elsewhere.
+    // Three rows of one tag: one to be debited, one to be deleted, one that is only guarded. The fourth
+    // row has another tag.
     const all = Array.from({ length: 200 }, (_, i) => `key ${i}`);
     const near = all.filter((key) => tags.placeOf(row(key)) === 0).slice(0, 3);
     const far = all.find((key) => tags.placeOf(row(key)) === 7)!;
@@ -150,7 +151,7 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
       const decided = opened.decide();
       await until("a part is under way", async () => writing.size === 2);
       const others = near.map((key) => other.limit("calls", { key }));
-      // Its hold has lapsed.
+      // The hold on that row has lapsed, so another process can get it.
       await until("another process has the row", async () => {
         return (await other.limit("calls", { key: far })).ok;
       });
@@ -167,7 +168,7 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
     const writing = new Set<number>();
     gate.through = async (place, isWrite) => {
       if (isWrite) writing.add(place);
-      // The write of one tag is the last that it sends.
+      // The write of one tag is the last command that gets through.
       if (writing.size > 0 && !(place === 0 && isWrite)) await new Promise(() => {});
     };
     void opened.decide();

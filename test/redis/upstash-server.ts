@@ -1,6 +1,6 @@
 /**
- * A local stand-in of Upstash's REST API in front of a Redis server: one command in a request, or a
- * list of them at `/pipeline`, with the encoding that its client asks for.
+ * A local server that imitates Upstash's REST API in front of a Redis server. It takes one command in a
+ * request, or a list of commands at `/pipeline`, with the encoding that the client asks for.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
@@ -10,7 +10,7 @@ import { Redis } from "ioredis";
 export interface UpstashServer {
   readonly url: string;
   readonly token: string;
-  /** The next requests are carried out, and their connections close without an answer. */
+  /** Carries out the next `count` requests, but closes their connections without an answer. */
   loseAnswers(count: number): void;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function startUpstash(port: number): Promise<UpstashServer> {
   };
 }
 
-/** Numbers and `null` stay as they are, and so does `OK`. */
+/** Encodes strings. Numbers, `null` and `OK` stay as they are. */
 function toBase64(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(toBase64);
   return typeof result === "string" && result !== "OK"

@@ -1,4 +1,4 @@
-/** `redisStore` on Upstash's client over REST, against a stand-in of its API. */
+/** `redisStore` on Upstash's client over REST, against a local imitation of its API. */
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, type RateLimitStore } from "../../server/index.js";

@@ -34,7 +34,10 @@ const onDrizzle1: StoreKind[] = [
   "drizzle bun-sql mysql",
 ];
 
-/** Node.js runs the contract on the others as well, so every change is held against these alone. */
+/**
+ * Node.js runs the contract on the other clients as well, so by day only Bun's own clients are tested
+ * here.
+ */
 const isOfBun = (kind: StoreKind) => /\bbun\b/.test(kind);
 const chosen = isNightly ? () => true : isOfBun;
 const [toPostgres, toMysql, toSqlite] = [onPostgres, onMysql, onSqlite].map((kinds) =>
@@ -65,12 +68,12 @@ async function passes(kind: StoreKind, server = "", flags: string[] = []): Promi
   const tests = await testInBun("contract.ts", env, flags);
   report(flags.length > 0 ? `${kind}, Drizzle 1.0` : kind, tests);
   expect(tests.skipped).toEqual([]);
-  // Guarded and serializable.
+  // The contract runs twice: guarded and serializable.
   expect(tests.passed).toBe(2 * countTests());
 }
 
 const ON_DRIZZLE_1 = { DRIZZLE_VERSION: "1" };
-/** Bun resolves Drizzle by the paths of this file. */
+/** Bun resolves Drizzle through the paths in this file. */
 const WITH_DRIZZLE_1 = ["--tsconfig-override=test/runtimes/bun/drizzle-1.tsconfig.json"];
 
 describe.skipIf(bun === undefined)("the contract of stores, in Bun", () => {
@@ -109,7 +112,7 @@ describe.skipIf(bun === undefined)("the contract of stores, in Bun", () => {
       report(`drizzle bun-sqlite ${version}`, tests);
       for (const reason of tests.skipped) expect(reason).toMatch(/^this store has no transactions/);
       expect(tests.skipped).toHaveLength(12);
-      // Those that were skipped count, too.
+      // Bun counts skipped tests as passed.
       expect(tests.passed).toBe(2 * countTests() + 2);
     },
   );

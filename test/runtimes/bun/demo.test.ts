@@ -8,14 +8,14 @@ interface Denial {
   retryAfter: number;
 }
 
-/** The cookie that the page hands out, so that all calls come from one visitor. */
+/** The cookie that the page sets, so that all calls come from one visitor. */
 async function visit(url: string): Promise<string> {
   const page = await fetch(url);
   expect(page.status).toBe(200);
   return page.headers.getSetCookie().map((cookie) => cookie.split(";")[0]!)[0]!;
 }
 
-/** The data of the messages of a stream, as they come. */
+/** The data of the messages of a stream, one after the other. */
 async function* messagesOf(
   url: string,
   cookie: string,
@@ -45,7 +45,7 @@ describe.skipIf(bun === undefined)("the example application in Bun", () => {
     await using demo = await startDemo({ bun });
     const cookie = await visit(demo.url);
     const stream = messagesOf(demo.url, cookie);
-    /** Reads the stream up to a state with so few tokens. */
+    /** Reads the stream up to a state with at most this many tokens. */
     const leftIn = async (tokens: number): Promise<number> => {
       for (;;) {
         const { value: message } = await stream.next();

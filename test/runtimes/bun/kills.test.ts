@@ -1,4 +1,4 @@
-/** Two processes of Bun on one database, one of which is killed without notice. */
+/** Two processes of Bun on one database. One process is killed without notice. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ import {
 import type { StoreKind } from "../../support/open-store.js";
 
 const GRANTS = fileURLToPath(new URL("run/grants.ts", import.meta.url));
-/** So many that the other process is killed long before they are spent. */
+/** So many tokens that a process is killed long before they are used up. */
 const CAPACITY = 5000;
 const CALLERS = 8;
 const DOT = ".".charCodeAt(0);
@@ -31,10 +31,10 @@ if (mysqlUrl === undefined) {
 interface Granting {
   child: ChildProcess;
   grants: number;
-  /** Resolves when it is connected. Rejects, as `granted` does, if it ends before. */
+  /** Resolves when the process is connected. Rejects, as `granted` does, if the process ends before. */
   ready: Promise<void>;
   begin(): void;
-  /** Resolves with this process after this many grants of it. */
+  /** Resolves with this process after it has granted this many calls. */
   granted(count: number): Promise<Granting>;
   /** Resolves with the exit code, and with `null` if it was killed. */
   closed: Promise<number | null>;
@@ -74,7 +74,7 @@ describe.skipIf(bun === undefined)("when one of two processes of Bun is killed",
       const both = [start(kind, database.url), start(kind, database.url)] as const;
       await Promise.all(both.map((process) => process.ready));
       for (const process of both) process.begin();
-      // SQLite may let one of them call for long before the other one has its turn.
+      // SQLite may let one process call for long before the other process gets its turn.
       const killed = await Promise.race(both.map((process) => process.granted(50)));
       const survivor = both[killed === both[0] ? 1 : 0];
       killed.child.kill("SIGKILL");
@@ -86,7 +86,7 @@ describe.skipIf(bun === undefined)("when one of two processes of Bun is killed",
       expect(survivor.grants).toBeGreaterThan(before);
       const granted = killed.grants + survivor.grants;
       expect(granted).toBeLessThanOrEqual(CAPACITY);
-      // What its callers were granted may not have been printed.
+      // The last grant of each caller of the killed process may not have been printed.
       expect(granted).toBeGreaterThanOrEqual(CAPACITY - CALLERS);
     },
   );

@@ -1,11 +1,11 @@
-/** The quick start by hand, docs/guides/vite.md, by Bun instead of npm and Node.js. */
+/** The manual quick start, docs/guides/vite.md, with Bun instead of npm and Node.js. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createApplication } from "../../quick-start/application.js";
 import { bun, NO_BUN } from "../../support/bun.js";
 
-/** Why nothing can be installed, if that is so. */
+/** Why no package can be installed; `undefined` if packages can be installed. */
 async function noRegistry(): Promise<string | undefined> {
   const args = ["view", "zod", "version", "--fetch-retries=0", "--fetch-timeout=10000"];
   return promisify(execFile)("npm", args).then(

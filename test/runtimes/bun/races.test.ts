@@ -29,7 +29,7 @@ if (mysqlUrl !== undefined) {
   }
 }
 
-/** Starting a process takes longer than its calls. */
+/** Starts a process for each number of callers. The start takes longer than the calls. */
 async function grants(kind: StoreKind, url: string, callers: number[]): Promise<number> {
   const hammer = (own: number) => runInBun(HAMMER, kind, url, "100", String(own));
   const granted = await Promise.all(callers.map(hammer));
@@ -42,7 +42,7 @@ describe.skipIf(bun === undefined)("two processes of Bun", () => {
     async (kind, create) => {
       for (let round = 0; round < ROUNDS; round++) {
         await using database = await create();
-        // A caller at a time, then eight in each process.
+        // First one caller in each process, then eight.
         expect(await grants(kind, database.url, round === 0 ? [1, 1] : [8, 8])).toBe(CAPACITY);
         expect(await grants(kind, database.url, [8])).toBe(0);
       }

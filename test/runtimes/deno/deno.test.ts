@@ -12,7 +12,7 @@ import { deno, DENO_PROJECT, installInDeno, NO_DENO, runDeno } from "../../suppo
 
 const MIGRATIONS = fileURLToPath(new URL("../../../prisma/migrations/", import.meta.url));
 
-/** The files, in order, the first of which is that of the limits. */
+/** The files in their order. The first file creates the table of the limits. */
 async function sqliteMigrations(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Stores on `@libsql/client` over HTTP, whose transactions are streams, before a real `sqld`. */
+/** Stores on `@libsql/client` over HTTP, on a real `sqld`. Its transactions are streams. */
 import { fileURLToPath } from "node:url";
 import { PrismaLibSql } from "@prisma/adapter-libsql/web";
 import { createClient } from "@libsql/client/web";
@@ -132,7 +132,7 @@ describe.skipIf(!hasSqld)(`over HTTP (${NO_SQLD}):`, () => {
     );
     const { rows } = await client.execute("SELECT size FROM posts ORDER BY rowid");
     expect(rows.map((row) => row["size"])).toEqual(sent);
-    // As the server itself reads them, and not as this client does.
+    // Read the numbers as the server has them, and not as this client decodes them.
     const { rows: read } = await client.execute(
       "SELECT printf('%!.17g', size) AS text FROM posts ORDER BY rowid",
     );

@@ -1,6 +1,6 @@
 /**
- * `drizzleStore` on `drizzle-orm/neon-http`: one request per statement, and no transactions. The
- * project `drizzle-1` of `vitest.config.ts` runs it again, on Drizzle 1.0.
+ * `drizzleStore` on `drizzle-orm/neon-http`: one request per statement, and no transactions. The project
+ * `drizzle-1` of `vitest.config.ts` runs the same tests on Drizzle 1.0.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DrizzleLike, drizzleStore } from "../../../server/drizzle/index.js";

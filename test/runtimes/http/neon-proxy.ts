@@ -1,13 +1,13 @@
-/** Stands in for Neon's proxy: its protocol over HTTP, before a real PostgreSQL. */
+/** Imitates Neon's proxy: its protocol over HTTP, in front of a real PostgreSQL. */
 import { createServer } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import type pg from "pg";
 import { type Host, listen } from "../../support/serve-fetch.js";
 
-/** PostgreSQL's own text of each value. The client parses it. */
+/** Returns each value in PostgreSQL's own text format, which the client parses. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
-/** @param onRequest is called with each request's header field `Authorization`. */
+/** @param onRequest called with each request's header field `Authorization`. */
 export function startNeonProxy(
   pool: pg.Pool,
   onRequest: (authorization: string | undefined) => void = () => {},

@@ -45,7 +45,7 @@ describe.skipIf(!hasNeon)(`over WebSockets (${NO_NEON}):`, () => {
     Object.assign(neonConfig, {
       webSocketConstructor: ws.WebSocket,
       wsProxy: () => new URL(proxy.url).host,
-      // The stand-in has neither TLS, nor a password to send ahead.
+      // The local proxy has no TLS, and takes no password in advance.
       useSecureWebSocket: false,
       pipelineConnect: false,
     });

@@ -1,4 +1,7 @@
-/** PlanetScale's clients over HTTP: refused before any request, because Vitess lacks JSON_TABLE. */
+/**
+ * PlanetScale's clients over HTTP: the store refuses them before any request, because Vitess lacks
+ * JSON_TABLE.
+ */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type DrizzleLike, drizzleStore } from "../../../server/drizzle/index.js";

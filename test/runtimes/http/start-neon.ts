@@ -1,4 +1,6 @@
-/** `neon()` of `@neondatabase/serverless`, on a stand-in of Neon's proxy before a real PostgreSQL. */
+/**
+ * `neon()` of `@neondatabase/serverless`, on an imitation of Neon's proxy in front of a real PostgreSQL.
+ */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -9,10 +11,10 @@ import { startNeonProxy } from "./neon-proxy.js";
 
 const project = new URL("package.json", import.meta.url);
 export const hasNeon = existsSync(new URL("node_modules/@neondatabase/serverless", project));
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without this package. */
 export const NO_NEON = "needs @neondatabase/serverless: npm run install:test-projects";
 
-/** Its proxy is the stand-in. */
+/** The host of this URL is not used: requests go to the local proxy. */
 const URL_OF_NEON = "postgresql://user:none@neon.example/limits";
 
 interface NeonModule {
@@ -21,7 +23,7 @@ interface NeonModule {
 }
 
 export interface StartedNeon extends AsyncDisposable {
-  /** Another function of `neon()`, as another process would have it. */
+  /** Another function of `neon()`, as in another process. */
   connect(): PgHttpLike;
   /** The database itself. */
   pool: ReturnType<typeof connectPool>;
@@ -48,7 +50,7 @@ export async function startNeon(): Promise<StartedNeon> {
   };
 }
 
-/** Imports a package of this folder's own project, which need not be installed. */
+/** Imports a package of this folder's own project. The package may not be installed. */
 export async function importOfProject<TModule>(name: string): Promise<TModule> {
   const entry = createRequire(project).resolve(name);
   return (await import(pathToFileURL(entry).href)) as TModule;

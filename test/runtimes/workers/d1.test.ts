@@ -17,13 +17,13 @@ import { hasWorkerd, NO_WORKERD } from "./start-worker.js";
 const d1 = emptyD1();
 afterAll(() => d1[Symbol.asyncDispose]());
 
-/** What was sent: one list for each round trip. */
+/** The statements that were sent: one list for each round trip. */
 interface Recorded {
   db: D1DatabaseLike;
   sent: { text: string; params: readonly unknown[] }[][];
 }
 
-/** Each has an object of its own, as in another process. */
+/** Two bindings, each an object of its own, as in two processes. */
 async function bindings(): Promise<[Recorded, Recorded]> {
   const db = await d1.open();
   return [recorded(db), recorded(db)];
@@ -104,7 +104,7 @@ if (!hasWorkerd) {
       expect(await trips(() => limiter.limit("a"))).toEqual([1, 1]);
       expect(await trips(() => limiter.limit("a"))).toEqual([1]);
       expect(await trips(() => limiter.check("a"))).toEqual([1]);
-      // A read, and the write with a guard over both rows.
+      // A read, and then a write that guards both rows.
       const both = [{ name: "a" as const }, { name: "b" as const }];
       expect(await trips(() => limiter.limitAll(both))).toEqual([1, 1]);
       const mixed = () => Promise.all([limiter.limitAll(both), limiter.reset("a")]);
@@ -168,7 +168,7 @@ if (!hasWorkerd) {
       await store.apply([write([at("updated"), at("deleted")], [five, five])]);
       let change: Promise<unknown> | undefined;
       const before: (number | undefined)[][] = [];
-      // The other store writes after the read of this one, and before its write.
+      // The other store writes between the read and the write of this store.
       const slow = recorded({
         prepare: (text) => db.prepare(text),
         exec: (text) => db.exec(text),
@@ -228,7 +228,7 @@ if (!hasWorkerd) {
       expect((await limiter.limit("strict", { key: "k" })).ok).toBe(true);
       expect(await limiter.limit("strict", { key: "k" })).toMatchObject({
         ok: false,
-        // Then one token refills.
+        // At that time, one token refills.
         retryAfter: 11 * MINUTE,
       });
       const { items } = await limiter.list("strict");

@@ -1,6 +1,6 @@
 /**
- * A worker with limits on D1 and in a Durable Object. The path of a request is the kind of store and
- * what to do, such as `/d1/limit?key=ada`.
+ * A worker with limits on D1 and in a Durable Object. The path of a request names the kind of store and
+ * the action, such as `/d1/limit?key=ada`.
  */
 import {
   createRateLimiter,
@@ -22,7 +22,7 @@ interface Namespace {
 interface Env {
   DB: D1DatabaseLike;
   LIMITS: Namespace;
-  /** The same class without SQLite. */
+  /** The same class, but without SQLite. */
   OLD: Namespace;
 }
 
@@ -32,7 +32,7 @@ const limits = {
   tokens: { kind: "token bucket", rate: 100, period: 600_000 * MINUTE },
 } as const;
 
-/** Far from the end of a window. Nothing refills meanwhile. */
+/** A fixed time far from the end of a window. Nothing refills meanwhile. */
 const clock = () => Date.UTC(2030, 0, 1);
 
 export default {
@@ -83,7 +83,7 @@ export class Limits {
 
 export class LimitsWithoutSqlite extends Limits {}
 
-/** With a limiter of its own, as a worker has for each request. */
+/** Each request has its own limiter, as in a worker. */
 async function answer(request: Request, store: RateLimitStore<never>): Promise<Response> {
   const limiter = createRateLimiter({ store, limits, clock, timeout: 60_000, logger: false });
   const { pathname, searchParams } = new URL(request.url);

@@ -1,4 +1,4 @@
-/** A worker whose requests have a connection to PostgreSQL each, directly or through Hyperdrive. */
+/** A worker in which each request connects to PostgreSQL, directly or through Hyperdrive. */
 import { env, waitUntil } from "cloudflare:workers";
 import pg from "pg";
 import { createRateLimiter, DAY, MINUTE, pgStore } from "../../../server/index.js";
@@ -8,7 +8,7 @@ const limits = {
   login: { kind: "token bucket", rate: 5, period: MINUTE },
 } as const;
 
-/** The statements that the requests have sent. */
+/** How many statements the requests have sent. */
 let statements = 0;
 
 async function connect(connectionString: string): Promise<pg.Client> {
@@ -29,7 +29,9 @@ try {
   refused = String(error);
 }
 
-/** What an application should not do, and does if its pool is made by the first request. */
+/**
+ * A mistake that an application should not make: a pool that the first request creates for all requests.
+ */
 let firstPool: pg.Pool | undefined;
 
 async function onClient(pathname: string, key: string): Promise<unknown> {
@@ -79,7 +81,7 @@ export default {
     }
     if (pathname === "/pool") {
       const pool = new pg.Pool({ connectionString: env.POSTGRES_URL, max: 1 });
-      // A connection that its request ends emits an error.
+      // A connection that ends with its request emits an error. Ignore it.
       pool.on("error", () => {});
       const answer = await onPool(pool, key, 20_000);
       waitUntil(pool.end());

@@ -9,7 +9,7 @@ describe.skipIf(!hasWorkerd)(`PostgreSQL over TCP from a Worker (${NO_WORKERD})`
   beforeAll(async () => {
     database = await createPostgres();
     const url = new URL(database.url);
-    // Hyperdrive wants both.
+    // Hyperdrive needs a user name and a password.
     url.username ||= "postgres";
     url.password ||= "none";
     worker = await startWorker(new URL("postgres-worker.ts", import.meta.url), {

@@ -1,4 +1,4 @@
-/** Many requests at a time, each with a limiter of its own, on D1 and in a Durable Object. */
+/** Many requests at a time, each with its own limiter, on D1 and in a Durable Object. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { emptyTable } from "./d1-database.js";
 import { hasWorkerd, NO_WORKERD, startWorker, type StartedWorker } from "./start-worker.js";
@@ -25,7 +25,7 @@ const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, i) => make(i));
 
 const ROUNDS = 10;
-/** Calls on several rows have no group commit here, and lose to each other on D1. */
+/** Calls on several rows have no group commit here, and conflict with each other on D1. */
 const ROUNDS_OF_ALL = 3;
 
 describe.skipIf(!hasWorkerd)(`requests to a worker${hasWorkerd ? "" : `: ${NO_WORKERD}`}`, () => {

@@ -1,7 +1,7 @@
 /** Sends requests to a worker at the same time, as its users do. */
 import type { StartedWorker } from "./start-worker.js";
 
-/** How many requests had which answer. An answer that is no JSON is an error of the worker. */
+/** The number of requests for each answer. An answer that is not JSON is an error of the worker. */
 export async function requestAtOnce(
   worker: StartedWorker,
   path: string,

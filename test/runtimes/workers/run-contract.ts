@@ -4,7 +4,7 @@ import { describeStore } from "../../../testing/describe-store.js";
 
 export interface ContractResult {
   title: string;
-  /** Absent if the test has passed. */
+  /** Why the test has failed. Absent if it has passed. */
   failure?: string;
   /** Why the test was skipped. */
   skipped?: string;
@@ -57,7 +57,7 @@ function check(isRight: boolean, actual: unknown, expected: unknown): void {
   }
 }
 
-/** Deeply equal. Properties that are `undefined` do not count. */
+/** Deep equality. Properties that are `undefined` do not count. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -6,7 +6,7 @@ import { hasWorkerd, NO_WORKERD, type StartedWorker, startWorker } from "./start
 describe.skipIf(!hasWorkerd)(`a limiter in a Worker (${NO_WORKERD})`, () => {
   let worker: StartedWorker;
   beforeAll(async () => {
-    // Without nodejs_compat: nothing of Node is there.
+    // Without nodejs_compat, so no module of Node is there.
     worker = await startWorker(new URL("binding-worker.ts", import.meta.url), {
       d1Databases: ["DB"],
     });
@@ -35,7 +35,7 @@ describe.skipIf(!hasWorkerd)(`a limiter in a Worker (${NO_WORKERD})`, () => {
     const before = (await json("statements")) as number;
     expect(await json("shared?key=together&calls=12")).toBe(12);
     expect((await json("statements")) as number).toBe(before + 1);
-    // 12 of 60 requests find all of their 3 tokens, and one finds 1.
+    // 12 of 60 requests get all of their 3 tokens, and one request gets 1.
     const counts = await requestAtOnce(worker, "shared?key=three&calls=3");
     expect(counts).toEqual({ "3": 12, "1": 1, "0": 47 });
   });

@@ -1,6 +1,6 @@
 /**
- * Runs a worker in workerd, the runtime of Cloudflare Workers, through miniflare. It is bundled with
- * the package as that of an application would be.
+ * Runs a worker in workerd, the runtime of Cloudflare Workers, through miniflare. The worker is bundled
+ * with the package like a worker of an application.
  */
 import { existsSync } from "node:fs";
 import http from "node:http";
@@ -14,33 +14,33 @@ import type { D1DatabaseLike } from "../../../server/index.js";
 const project = new URL("package.json", import.meta.url);
 
 export const hasWorkerd = existsSync(new URL("node_modules/miniflare/package.json", project));
-/** What a test prints when it is skipped without it. */
+/** What a test prints when it is skipped without miniflare. */
 export const NO_WORKERD = "needs miniflare: npm run install:test-projects";
 
 /** The bindings of a worker; see the options of miniflare. */
 export interface WorkerBindings {
-  /** The names of D1 databases. They are empty at the start. */
+  /** The names of D1 databases, which are empty at the start. */
   d1Databases?: readonly string[];
-  /** The class of each binding of Durable Objects. Those with SQLite have `useSQLite`. */
+  /** The class of each binding of Durable Objects. A class with SQLite has `useSQLite`. */
   durableObjects?: Record<string, string | { className: string; useSQLite?: boolean }>;
   /** Connection strings of databases, for bindings to Hyperdrive. */
   hyperdrives?: Record<string, string>;
-  /** Such as `nodejs_compat`, for clients of databases that use the modules of Node. */
+  /** For example `nodejs_compat`, for clients of databases that use the modules of Node. */
   compatibilityFlags?: readonly string[];
   /** Plain values. */
   bindings?: Record<string, string | number | boolean | object>;
 }
 
 export interface StartedWorker extends AsyncDisposable {
-  /** Where the worker listens, with a slash at the end. */
+  /** The address of the worker, with a slash at the end. */
   readonly url: string;
   /** Sends a request to the worker. @param path without a slash before it */
   fetch(path?: string, init?: RequestInit): Promise<Response>;
-  /** A binding to D1, for this process. It has the methods that a worker's own has. */
+  /** A binding to D1, for this process. It has the methods of a worker's own binding. */
   d1(name: string): Promise<D1DatabaseLike>;
 }
 
-/** The parts of a `Miniflare` that are used here. It need not be installed, and nor need its types. */
+/** The parts of a `Miniflare` that are used here. Neither miniflare nor its types need be installed. */
 interface MiniflareLike {
   readonly ready: Promise<URL>;
   getD1Database(name: string): Promise<D1DatabaseLike>;
@@ -54,8 +54,8 @@ interface MiniflareModule {
 /**
  * Starts a worker, and stops it when it is disposed of.
  *
- * @param worker the file of its source, such as `new URL("worker.ts", import.meta.url)`; or its
- * text, as a module that needs no bundling.
+ * @param worker the file of its source, such as `new URL("worker.ts", import.meta.url)`, or its text, as
+ *   a module that needs no bundling.
  */
 export async function startWorker(
   worker: URL | string,
@@ -67,7 +67,7 @@ export async function startWorker(
     modules: true,
     script: typeof worker === "string" ? worker : await bundleWorker(worker),
     compatibilityDate: "2026-04-01",
-    // Its request for the data of the machine's place would wait for the internet.
+    // Otherwise, miniflare would request data about this machine's place from the internet.
     cf: false,
     ...bindings,
   });
@@ -80,7 +80,7 @@ export async function startWorker(
   };
 }
 
-/** Each request has a connection of its own. The worker may close one that `fetch` would use again. */
+/** Opens a new connection for each request. `fetch` would reuse a connection that the worker may close. */
 function request(url: URL, init: RequestInit = {}): Promise<Response> {
   const { method, headers, body } = new Request(url, init);
   return new Promise((resolve, reject) => {
@@ -105,12 +105,12 @@ function request(url: URL, init: RequestInit = {}): Promise<Response> {
 
 const nodeModule = (id: string) => ({ id: id.replace(/^(node:)?/, "node:"), external: true });
 
-/** The source as one module. It may import the modules of Node that workerd has. */
+/** The source as one module. It may import the modules of Node that workerd provides. */
 async function bundleWorker(source: URL): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: "error",
-    // React asks for it, and every bundler of Workers replaces it.
+    // React reads this value, and every bundler for Workers replaces it.
     define: { "process.env.NODE_ENV": '"production"' },
     // Packages such as `pg` have builds for workerd.
     resolve: { conditions: ["workerd", "worker", "module"] },
@@ -130,7 +130,10 @@ async function bundleWorker(source: URL): Promise<string> {
   return withRequire(output[0].code);
 }
 
-/** CommonJS packages such as `pg` require modules of Node. A module of workerd can only import them. */
+/**
+ * CommonJS packages such as `pg` require modules of Node. A module of workerd can only import these
+ * modules.
+ */
 function withRequire(code: string): string {
   const required = new Set(
     Array.from(code.matchAll(/require\("(node:[^"]+)"\)/g), ([, id]) => id!),

@@ -63,7 +63,7 @@ describe.skipIf(!hasWorkerd)(`tRPC in a Worker (${NO_WORKERD})`, () => {
     expect(await sent(connect("bob"))).toBe("sent");
     expect(await sent(connect("bob"))).toBe("sent");
     await expect.poll(lastSeen, { timeout: 30_000 }).toEqual([36, 35, 36]);
-    // The first reader leaves, and the others still hear.
+    // The first reader leaves, and the other readers still get changes.
     readers[0]!.subscription.unsubscribe();
     expect(await sent(connect("ada"))).toBe("sent");
     await expect.poll(() => readers[2]!.seen.at(-1), { timeout: 30_000 }).toBe(35);

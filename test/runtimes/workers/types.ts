@@ -1,4 +1,4 @@
-/** Compiled by `types.test.ts`, with the types of Cloudflare and of the package as it is built. */
+/** Compiled by `types.test.ts`, with the types of Cloudflare and of the built package. */
 import { drizzle } from "drizzle-orm/d1";
 import { drizzleStore } from "../../../dist/server/drizzle/index.js";
 import { createRateLimiter, d1Store, durableStore, MINUTE } from "../../../dist/server/index.js";

@@ -91,14 +91,14 @@ for (const { name, server, create, connect, storeOf, idOf, kill } of servers) {
 
       it("ends a transaction that takes too long, and refuses its later statements", async () => {
         const { limiter, posts } = await setUp();
-        // The time of the transaction should not be spent on connecting.
+        // Connect first, so that the transaction's time is not spent on connecting.
         await limiter.limit("few", { key: "first" });
         let later: Promise<unknown> | undefined;
         let ended = () => {};
         const end = new Promise<void>((resolve) => (ended = resolve));
         const slow = limiter.transaction(
           async ({ tx, limit }) => {
-            // On a busy machine, the time is over before this has an answer.
+            // On a busy machine, the time may be over before this call has an answer.
             await limit("few", { throws: true }).catch(() => {});
             await slowly;
             later = tx.unsafe("INSERT INTO posts VALUES ('late')");
@@ -114,7 +114,7 @@ for (const { name, server, create, connect, storeOf, idOf, kill } of servers) {
         expect((await limiter.getValue("few")).value).toBe(10);
       });
 
-      // On MySQL, a statement that fails does not end its transaction.
+      // On MySQL, a failed statement does not end its transaction.
       it.skipIf(name !== "PostgreSQL")(
         "rejects a transaction that can no longer be committed",
         async () => {
@@ -128,12 +128,12 @@ for (const { name, server, create, connect, storeOf, idOf, kill } of servers) {
         },
       );
 
-      // Bun declares 2 as an integer and 1.5 as a double. MySQL has no types of parameters.
+      // Bun declares 2 as an integer and 1.5 as a double. MySQL parameters have no types.
       it.skipIf(name !== "PostgreSQL")(
         "prepares a statement once, for whole numbers and for others",
         async () => {
           const { sql, limiter } = await setUp({ max: 2 });
-          // So many that each connection gets both.
+          // So many calls that each connection gets both kinds.
           for (const count of [1, 1, 1.5, 1.5, 1, 1, 1.5, 1.5])
             expect((await limiter.limit("few", { count })).ok).toBe(true);
           const lent = await Promise.all([sql.reserve(), sql.reserve()]);
@@ -159,7 +159,7 @@ for (const { name, server, create, connect, storeOf, idOf, kill } of servers) {
           await admin.unsafe(kill(id));
         }
         await Promise.all(lent.map((each) => each.release()));
-        // A call that meets a closed connection may fail, and is never charged twice.
+        // A call that meets a closed connection may fail, but is never charged twice.
         const failures: unknown[] = [];
         for (let granted = 0; granted < 5 && failures.length < 5;) {
           await limiter.limit("few").then(

@@ -1,4 +1,4 @@
-/** The contract of stores on one client. Bun puts its test runner in the place of Vitest. */
+/** The contract of stores on one client. Bun replaces Vitest by its own test runner. */
 import { npmVersion } from "drizzle-orm/version";
 import { createMysql, createPostgres, createSqlite } from "../../../support/database.js";
 import type { StoreKind } from "../../../support/open-store.js";

@@ -1,8 +1,8 @@
 /**
- * A process that calls one limit with eight callers, until it was denied often enough. It prints a
- * line when it is ready, and begins when it is told to. For each grant it prints a dot at once, so
- * that the grants of a killed process are known. Arguments: the kind of store, the database's URL,
- * the capacity, and how many denials are enough.
+ * A process that calls one limit with eight callers, until it was denied often enough. It prints a line
+ * when it is ready, and begins at its first input. For each grant it prints a dot at once, so that the
+ * grants of a killed process are known. Arguments: the kind of store, the database's URL, the capacity,
+ * and how many denials are enough.
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
@@ -14,7 +14,7 @@ const { store, run, close } = openStore(kind as StoreKind, url);
 const limiter = createRateLimiter({
   store,
   limits: { one: { kind: "token bucket", rate: Number(capacity), period: 100_000 * DAY } },
-  // A lock of the killed process may have to be given up first.
+  // A lock of the killed process may have to time out first.
   timeout: 30_000,
 });
 await run("SELECT 1");
@@ -29,5 +29,5 @@ async function caller(): Promise<void> {
 }
 await Promise.all(Array.from({ length: 8 }, caller));
 await close();
-// It would go on reading.
+// Otherwise, the process would go on reading its input.
 process.exit(0);

@@ -10,5 +10,5 @@ const limiter = createRateLimiter({
 const { rateLimited } = createRateLimitHono({ limiter, key: (c) => c.req.query("key") ?? null });
 const app = new Hono().get("/", rateLimited("send"), (c) => c.text("sent"));
 
-// Bun serves what a program exports so, and prints where.
+// Bun serves a program that exports such an object, and prints its address.
 export default { port: 0, fetch: app.fetch };

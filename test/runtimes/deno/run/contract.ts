@@ -1,6 +1,6 @@
 /**
- * The contract of stores on `pg` or `node:sqlite`, by the test runner of Deno. Environment:
- * STORE_KIND, STORE_URL with an empty table, or MIGRATION of SQLite.
+ * The contract of stores on `pg` or `node:sqlite`, run by Deno's test runner. Environment: STORE_KIND,
+ * and STORE_URL with an empty table, or MIGRATION of SQLite.
  */
 import { deepStrictEqual, strictEqual } from "node:assert";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
