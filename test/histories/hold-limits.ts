@@ -1,7 +1,4 @@
-/**
- * Limits whose tokens are held. For each it is known how exactly a test can tell what the bucket must
- * hold.
- */
+/** Limits whose tokens are held, and how exactly a test knows what each bucket must hold. */
 import type { LimitConfigs } from "../../server/index.js";
 import type { BoundedLimit } from "./lease-bounds.js";
 

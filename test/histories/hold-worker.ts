@@ -71,8 +71,8 @@ async function around(
       return answer;
     });
   } catch (error) {
-    // A call that is certainly rolled back has no effect. Without an answer, it would have had none,
-    // either.
+    // A call that was rolled back has no effect. If the store failed before the rollback, nothing was
+    // committed, so the call has no effect, either.
     if (error === rolledBack || (rollsBack && isStoreFailure(error))) return undefined;
     throw error;
   }

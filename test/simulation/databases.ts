@@ -1,4 +1,4 @@
-/** The databases that a simulation can have: the model of each, and a pool and a store on it. */
+/** The databases of a simulation: the model of each, and a pool and a store on it. */
 import type { RateLimitStore } from "../../server/index.js";
 import type { PgClientLike } from "../../server/store/drivers/pg/pg-client.js";
 import type { ModelServer } from "./model/server.js";
@@ -16,20 +16,20 @@ export const DATABASES = ["postgresql", "mariadb", "mysql"] as const;
 
 export type DatabaseKind = (typeof DATABASES)[number];
 
-/** A connection of the pool that the application has borrowed. */
+/** A connection of the pool that is lent to the application. */
 export interface Borrowed {
-  /** What `using` takes. */
+  /** The client or transaction that `using` takes. */
   tx: unknown;
   begin(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
-  /** @param error closes the connection instead of giving it back. */
+  /** @param error closes the connection, which is then not given back. */
   release(error?: Error): void;
 }
 
-/** What a process has of its database. */
+/** A process's access to its database. */
 export interface Backend {
-  /** Its connections, and what is left of them. */
+  /** The connections of the process, and what is left open. */
   pool: Pick<
     SimulatedPool,
     "heldListeners" | "lent" | "max" | "openCount" | "unheard" | "waitingCount"

@@ -1,4 +1,4 @@
-/** Listeners as Node.js has them: one that is added twice is called twice, and has to be removed twice. */
+/** Listeners as in Node.js: a listener that is added twice is called twice, and must be removed twice. */
 type Listener = (value: never) => void;
 
 export class Events {
@@ -21,7 +21,7 @@ export class Events {
     return this.#of(event).length;
   }
 
-  /** The most listeners of one event. */
+  /** The largest number of listeners of one event. */
   get mostListeners(): number {
     return Math.max(0, ...[...this.#listeners.values()].map(({ length }) => length));
   }

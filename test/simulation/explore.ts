@@ -1,4 +1,4 @@
-/** Many seeds one after the other, and what they met, all together. */
+/** Runs many seeds one after the other, and sums up what happened in them. */
 import { type Fault, Tally } from "./faults.js";
 import type { Cut } from "./scenario.js";
 import { simulate } from "./simulate.js";
@@ -7,25 +7,25 @@ import type { StartShipped } from "./shipped.js";
 
 export interface Explored {
   seeds: number;
-  /** Calls of limiters. */
+  /** The number of calls of limiters. */
   calls: number;
   events: number;
-  /** Virtual ms. */
+  /** The virtual time, ms. */
   time: number;
   faults: Tally<Fault>;
   kinds: Tally<string>;
   reached: Tally<string>;
-  /** What replays each failure, and its first problem. */
+  /** The arguments that replay each failure, and its first problem. */
   failures: { seed: number; replay: string; problem: string }[];
 }
 
 export interface ExploreOptions {
   seeds: Iterable<number>;
-  /** Stops after the seed at which it is false. */
+  /** Stops after the seed at which this is false. */
   shouldContinue(soFar: Explored): boolean;
-  /** Whether to look for the least that each failure needs. */
+  /** Whether to look for the smallest scenario of each failure. */
   shrinks: boolean;
-  /** With a `database`, in place of the one that the seed chooses. */
+  /** A `database` here replaces the one that the seed chooses. */
   cut?: Cut;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What can go wrong, how often, and how often it did. A fault that never happens in a thousand
- * simulations is a mistake of the simulation, so each one is counted.
+ * The faults, how likely each is, and how often it happened. Each fault is counted, because a fault that
+ * never happens in a thousand simulations is a mistake of the simulation.
  */
 import type { Random } from "./random.js";
 
@@ -11,19 +11,19 @@ export const FAULTS = [
   /** The connection breaks, before or after the statement was carried out. */
   "reset before",
   "reset after",
-  /** The connection answers no more, and nobody is told. */
+  /** The connection carries no more answers, and neither side is told. */
   "silent before",
   "silent after",
-  /** A process computes for long, or its machine sleeps. */
+  /** A process computes for long, or is stopped by its host. */
   "busy process",
   "frozen process",
   "killed process",
-  /** Its machine sleeps, and its monotonic clock stands still meanwhile. */
+  /** The process's machine sleeps, and its monotonic clock stands still meanwhile. */
   "sleeping process",
   /** A clock is set. */
   "process clock set",
   "database clock set",
-  /** Nothing is answered for a while. */
+  /** The database answers nothing for a while. */
   "frozen database",
   /** Another server takes over. */
   "failover",
@@ -32,18 +32,18 @@ export const FAULTS = [
   "held rows",
   /** Connections break while nothing uses them. */
   "idle connections broken",
-  /** The way between a page and a process: the question is lost, the answer, or both for long. */
+  /** Between a page and a process: the request is lost, the answer is lost, or both take very long. */
   "lost question",
   "lost answer",
   "hanging question",
   "slow page answer",
-  /** A stream breaks, falls silent without a word, or is ended by the process. */
+  /** A stream breaks, falls silent, or is ended by the process. */
   "broken stream",
   "silent stream",
   "ended stream",
-  /** A proxy holds streams back. Requests pass. */
+  /** A proxy holds streams back, but lets requests pass. */
   "held streams",
-  /** A page is stopped, its machine sleeps, or it is gone without a word. */
+  /** A page is stopped, its machine sleeps, or the page vanishes silently. */
   "frozen page",
   "sleeping page",
   "vanished page",
@@ -52,15 +52,15 @@ export const FAULTS = [
 
 export type Fault = (typeof FAULTS)[number];
 
-/** How likely a statement meets a fault of its connection, and how often the others happen. */
+/** How likely a statement meets a fault of its connection, and how often other faults happen. */
 export interface FaultPlan {
   /** By fault: the probability for each statement, or for each request of a page. */
   perStatement: Partial<Record<Fault, number>>;
-  /** By fault: how many ms apart, on average. */
+  /** By fault: the average time between two of these faults, ms. */
   every: Partial<Record<Fault, number>>;
 }
 
-/** Counts of what has happened. */
+/** Counts events by name. */
 export class Tally<TName extends string> {
   readonly counts = new Map<TName, number>();
 

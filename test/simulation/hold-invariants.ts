@@ -1,4 +1,4 @@
-/** What has to be true of holds: at each commit, and after a simulation. */
+/** What must be true of holds: at each commit, and after a simulation. */
 import { HELD, HOLDS } from "../../core/rows/hold.js";
 import { bucketKeyOf, MARKERS } from "../../core/rows/marker.js";
 import { problemOfRows } from "../histories/hold-rows.js";
@@ -10,7 +10,7 @@ import { HOLD_LIMITS } from "./workloads/holds.js";
 
 const PREFIXES = [HOLDS.prefix, HELD.prefix, MARKERS.prefix];
 
-/** At each commit, the holds of its buckets add up, and have their markers. */
+/** At each commit, the holds of the changed buckets add up, and have their markers. */
 export function checkHoldRows({ problems }: World, { rows, writes }: ModelTransaction): void {
   const keys = new Set<string>();
   for (const id of writes.keys()) {
@@ -27,14 +27,14 @@ export function checkHoldRows({ problems }: World, { rows, writes }: ModelTransa
   if (problem !== undefined) problems.push(problem);
 }
 
-/** Holds have ended once, in their time, and their buckets have lost what was used. */
+/** Each hold has ended once, in its time, and each bucket has lost what was used. */
 export function checkHolding(world: World): void {
   const { holding, problems, databaseClockError, faults, hasLost, network } = world;
   if (hasLost) return;
   const isSet = databaseClockError !== 0 || faults.counts.has("database clock set");
   const { problems: found } = checkHolds(holding.calls, {
     limits: HOLD_LIMITS.checked,
-    // Any hold may have lapsed then, or not.
+    // If the clock was set, any hold may have lapsed or not.
     clockError: isSet ? 1e9 : knownClockError(world),
     left: isSet ? new Map() : holding.left,
   });

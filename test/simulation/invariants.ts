@@ -1,4 +1,4 @@
-/** What has to be true after a simulation. */
+/** What must be true after a simulation. */
 import { checkLeaseHistory } from "../histories/lease-verdict.js";
 import { findOrder } from "../histories/find-order.js";
 import { partsOf } from "../histories/parts.js";
@@ -17,7 +17,7 @@ import * as rivals from "./workloads/rivals.js";
 import * as slots from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
 
-/** @returns what was reached inside of the database. */
+/** @returns counts of what happened inside of the database. */
 export function check(world: World): Tally<string> {
   checkOrder(world);
   checkGrants(world);
@@ -42,7 +42,7 @@ export function check(world: World): Tally<string> {
   return reached;
 }
 
-/** There is an order of all calls on the shared buckets that explains every answer. */
+/** Some order of all calls on the shared buckets must explain every answer. */
 function checkOrder({ history, problems, hasLost }: World): void {
   if (hasLost) return;
   for (const { keys, operations } of partsOf(history)) {
@@ -61,7 +61,7 @@ function checkOrder({ history, problems, hasLost }: World): void {
   }
 }
 
-/** In every span, no more was granted than the capacity, and what refills in it. */
+/** In no span more was granted than the capacity and what refills in the span. */
 function checkGrants(world: World): void {
   const { grants, problems, scenario, databaseClockError, faults, hasLost } = world;
   if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
@@ -69,7 +69,7 @@ function checkGrants(world: World): void {
   for (const grant of grants) {
     byKey.set(grant.key, [...(byKey.get(grant.key) ?? []), grant]);
   }
-  // How far a process can be from the clock of the database: what its slowest statement leaves open.
+  // How far a process can be from the clock of the database: the uncertainty after its slowest statement.
   const isSlow = [...faults.counts.keys()].some((fault) => /slow|frozen|busy/.test(fault));
   const error = isSlow ? 8000 : 4 * scenario.delay.most + 5;
   for (const [key, all] of byKey) {
@@ -100,7 +100,7 @@ function checkGrants(world: World): void {
   }
 }
 
-/** In every span, limits with leases have granted no more than others would. */
+/** In no span have limits with leases granted more than limits without leases would. */
 function checkLeases(world: World): void {
   const { leased, problems, databaseClockError, faults, hasLost } = world;
   if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
@@ -114,8 +114,8 @@ function checkLeases(world: World): void {
 }
 
 /**
- * How far a process may be from the clock of the database, ms: by the delay of an answer. Where that
- * was long, a process believes its own clock if it can be right.
+ * How far a process may be from the clock of the database, ms: by the delay of an answer. After a long
+ * delay, a process believes its own clock, if that clock can be right.
  */
 export function knownClockError({ scenario, faults }: World): number {
   const happened = (names: RegExp) => [...faults.counts.keys()].some((fault) => names.test(fault));
@@ -126,7 +126,7 @@ export function knownClockError({ scenario, faults }: World): number {
   return isWrong ? 8000 : near + scenario.clockError;
 }
 
-/** While nothing fails, no call fails because of the store. */
+/** While no fault happens, no call may fail because of the store. */
 function checkErrors({ scenario, failures, problems }: World): void {
   if (!isCalm(scenario)) return;
   for (const [what, error] of failures) {
@@ -135,7 +135,7 @@ function checkErrors({ scenario, failures, problems }: World): void {
   }
 }
 
-/** The buckets of the crowd have lost what was granted, and no more than was asked for. */
+/** Each bucket of the crowd has lost at least what was granted, and at most what was asked for. */
 function checkCrowd({ crowd, network, problems, hasLost }: World): void {
   if (hasLost) return;
   for (const [key, taken] of crowd) {
@@ -145,7 +145,7 @@ function checkCrowd({ crowd, network, problems, hasLost }: World): void {
   }
 }
 
-/** Each id was charged once, whoever sent it. */
+/** Each id was charged once, whichever process sent it. */
 function checkRetries({ retried, network, problems, hasLost }: World): void {
   if (hasLost) return;
   const used = network.server.rows.newest(["retried", "", 0].join("\0"))?.used;
@@ -154,8 +154,8 @@ function checkRetries({ retried, network, problems, hasLost }: World): void {
 }
 
 /**
- * What was used is in the table, but for what a killed process has counted in the time between two writes
- * and that of one write. Where nothing but kills happens, nothing is there twice.
+ * The table contains all usage, except what a killed process has counted since its last write, and what
+ * its unfinished write contained. If nothing but kills happens, the table contains nothing twice.
  */
 function checkMetered(world: World): void {
   const { metered: calls, network, problems, hasLost, faults } = world;
@@ -165,14 +165,14 @@ function checkMetered(world: World): void {
   const lastWritten = (process: Process) => {
     const { from } = process.stops.find(({ to }) => to === Infinity) ?? { from: Infinity };
     if (from === Infinity) return Infinity;
-    // While the store fails, sums are kept, and end with their process.
+    // While the store fails, a process keeps its sums, and loses them when it ends.
     return isQuiet ? from - metered.FLUSH - WRITE : -Infinity;
   };
   const problem = metered.problemOf(calls, network.server.rows.all(), lastWritten, !isQuiet);
   if (problem !== undefined) problems.push(problem);
 }
 
-/** What two plans have used of a key is the sum of both, and no more than the larger one has. */
+/** The usage of a key is the sum of both plans' usage, and at most what the larger plan has. */
 function checkPlans({ plans: uses, network, problems, hasLost }: World): void {
   if (hasLost) return;
   for (const [key, use] of uses) {
@@ -182,17 +182,17 @@ function checkPlans({ plans: uses, network, problems, hasLost }: World): void {
   }
 }
 
-/** How long a write may take where nothing fails: as long as a call, ms. */
+/** How long a write may take while nothing fails: as long as a call, ms. */
 const WRITE = 2000;
 
-/** Of two calls at the same time, neither rests on a row that the other one has changed. */
+/** Of two calls at the same time, neither may rely on a row that the other call has changed. */
 function checkRivals({ rivals: calls, problems, hasLost }: World): void {
   if (hasLost) return;
   const problem = rivals.problemOf(calls);
   if (problem !== undefined) problems.push(problem);
 }
 
-/** At no instant more callers hold slots than there are. */
+/** At no instant may more callers hold slots than there are slots. */
 function checkSlots({
   held,
   scenario,
@@ -206,7 +206,7 @@ function checkSlots({
   if (problem !== undefined) problems.push(problem);
 }
 
-/** Whatever has happened, all slots are free again a few times their `ttl` after the last caller. */
+/** In any case, all slots are free again a few times their `ttl` after the last caller. */
 function checkFreeSlots({
   network,
   scenario,
@@ -223,7 +223,7 @@ function checkFreeSlots({
   }
 }
 
-/** What was told to have failed sends nothing any more. */
+/** A call that was reported as failed sends nothing later. */
 function checkQuiet({ ownWrites, quiet, problems }: World): void {
   for (const { key, from, to } of quiet) {
     const write = ownWrites.find(
@@ -236,18 +236,18 @@ function checkQuiet({ ownWrites, quiet, problems }: World): void {
   }
 }
 
-/** A deadlock ends a transaction of the application, which has to retry it. */
+/** A deadlock ends a transaction of the application, which must retry the transaction. */
 function isDeadlock(what: string, error: unknown): boolean {
   const { cause } = error as Error;
   return what === "using" && (cause as { errno?: unknown } | undefined)?.errno === 1213;
 }
 
-/** Nothing is left when all callers have ended. */
+/** Nothing is left open when all callers have ended. */
 function checkRest({ members, network, problems }: World): void {
   for (const { id, callers, pool, process } of members.running) {
     if (callers > 0) problems.push(`${callers} callers of ${id} have not ended`);
     if (pool.lent > 0) problems.push(`${pool.lent} connections of ${id} were not given back`);
-    // The stores of a pool listen once, and a statement for as long as it runs.
+    // The stores of a pool have one listener, and a statement has one while it runs.
     if (pool.heldListeners > 1) problems.push(`${pool.heldListeners} listeners of ${id} are left`);
     if (pool.waitingCount > 0) problems.push(`${pool.waitingCount} requests of ${id} still wait`);
     const links = [...network.links].filter((link) => link.process === process);
@@ -267,7 +267,7 @@ function checkRest({ members, network, problems }: World): void {
   if (rows.locks.heldCount > 0) problems.push(`${rows.locks.heldCount} rows are locked`);
 }
 
-/** Pages have been judged, and no process serves them any more. */
+/** The pages were checked, and no process serves them any more. */
 function checkPages({ pages, problems }: World): void {
   if (pages === undefined) return;
   if (!pages.isFinished) problems.push("the pages have not come to their end");

@@ -1,6 +1,6 @@
 /**
- * How much of the true rate is admitted. `ACCURACY=1 npx vitest run test/simulation/lease-accuracy`
- * prints the table.
+ * Which share of the possible grants limits with leases give.
+ * `ACCURACY=1 npx vitest run test/simulation/lease-accuracy` prints the table.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../server/index.js";
@@ -64,7 +64,7 @@ describe.each(limits)("leases of $lease.ms ms, at $rate a second", (config) => {
       const options = { config, processes, demand: 3, calls, begins: "full" } as const;
       const { possible, granted } = await measure(options);
       expect(possible - granted).toBeLessThanOrEqual(refill * (1 + processes));
-      // The price of leases.
+      // Leases have a price.
       expect(possible - granted).toBeGreaterThan(0);
     },
   );

@@ -1,6 +1,6 @@
 /**
- * How much of the true rate processes with leases admit, in virtual time. Calls come at random. What
- * is granted is compared with a limit without leases that gets the same calls.
+ * Which share of the possible grants processes with leases give, in virtual time. Calls come at random.
+ * The grants are compared with those of a limit without leases that gets the same calls.
  */
 import type { RateLimitStore, TokenBucketConfig } from "../../server/index.js";
 import { Process } from "./process.js";
@@ -11,11 +11,11 @@ import { Timeline } from "./timeline.js";
 export interface AccuracyOptions {
   config: TokenBucketConfig;
   processes: number;
-  /** Calls in terms of the rate: 1 is as many as refill. */
+  /** The calls as a multiple of the rate: 1 means as many calls as tokens refill. */
   demand: number;
   calls: number;
   /**
-   * How the bucket begins. Of a full one, blocks cost a part of the first burst.
+   * How the bucket begins. If it begins full, blocks cost a part of the first burst.
    * @default "empty"
    */
   begins?: "empty" | "full";
@@ -24,15 +24,15 @@ export interface AccuracyOptions {
 
 export interface Accuracy {
   calls: number;
-  /** What a limit without leases grants. */
+  /** How many calls a limit without leases grants. */
   possible: number;
   granted: number;
   share: number;
-  /** Decisions of the store. */
+  /** The number of decisions of the store. */
   decisions: number;
 }
 
-/** One way between a process and the store, ms. */
+/** The delay of one way between a process and the store, ms. */
 const DELAY = 1;
 /** When calls begin, ms. */
 const BEGIN = 10;
@@ -64,7 +64,7 @@ export async function measureAccuracy(
     return createRateLimiter({ store, clock, limits: { hot: config }, logger: false });
   });
 
-  // From then on it is the rate that counts, and not the burst.
+  // From then on, the rate decides the grants, and not the burst.
   const charged = begins === "empty" ? capacity : 0;
   hosts[0]!.read(() => void limiters[0]!.charge("hot", { count: charged }));
   await timeline.run(BEGIN);

@@ -1,7 +1,7 @@
 /**
- * `npm run simulate -- --seed 7` replays one simulation. `npm run simulate -- --minutes 5` looks for
- * new ones that fail, on all cores, and prints what replays the least of each. `--planted` looks for
- * defects that are put into the package on purpose.
+ * `npm run simulate -- --seed 7` replays one simulation. `npm run simulate -- --minutes 5` looks for new
+ * seeds that fail, on all cores, and prints the arguments that replay the smallest scenario of each.
+ * `--planted` looks for defects that are put into the package on purpose.
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";

@@ -26,20 +26,20 @@ import { tiers } from "./workloads/tiers.js";
 
 export interface Running extends Member {
   pool: Backend["pool"];
-  /** Callers that have not ended. */
+  /** The number of callers that have not ended. */
   callers: number;
-  /** When it was last busy or stopped, ms. */
+  /** Until when the process was last busy or stopped, ms. */
   pausedUntil: number;
 }
 
 export interface Members {
   running: Running[];
   all: Running[];
-  /** Another process in the place of one that was killed. */
+  /** Adds another process in the place of a killed one. */
   add(): void;
 }
 
-/** Epoch ms. Nothing refills on the clock that stands still. */
+/** Epoch ms. Nothing refills on a clock that stands still. */
 const FROZEN_AT = Date.UTC(2030, 0, 1);
 
 export function createMembers(world: World, start: StartShipped, random: Random): Members {
@@ -51,7 +51,8 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [waits, scenario.callers.waits],
     [createCrowd(world.crowd), scenario.callers.crowd],
   ];
-  // Callers that came later do not change what the others do.
+  // Workloads that were added later have a generator of their own, so that they do not change the other
+  // workloads.
   const laterRandom = createRandom(scenario.seed ^ 0x165667b1);
   const later: typeof workloads = [
     [tiers, scenario.callers.tiers],

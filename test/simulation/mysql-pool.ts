@@ -1,4 +1,4 @@
-/** A pool as `mysql2/promise` has one, on connections of the simulation. */
+/** A pool like that of `mysql2/promise`, on connections of the simulation. */
 import type {
   MysqlConnectionLike,
   MysqlQuery,
@@ -19,13 +19,13 @@ const CLOSED = "Can't add new command when connection is in closed state";
 export class SimulatedMysqlPool {
   readonly #network: Network;
   readonly #process: Process;
-  /** What the package reads of the pool that `mysql2/promise` wraps. */
+  /** The internals of the pool inside of `mysql2/promise` that the package reads. */
   readonly pool: PoolInternals["pool"];
   readonly #free: SimulatedConnection[] = [];
   readonly #queue: Waiting[] = [];
   readonly #all = new Set<SimulatedConnection>();
   #opening = 0;
-  /** An error event that nobody has listened to. A pool of `mysql2` has none. */
+  /** An error event without a listener. A pool of `mysql2` emits no such event. */
   readonly unheard: Error | undefined;
 
   constructor(
@@ -50,7 +50,7 @@ export class SimulatedMysqlPool {
     return this.#queue.length;
   }
 
-  /** The most listeners of one event of a connection. */
+  /** The largest number of listeners of one event of a connection. */
   get heldListeners(): number {
     return Math.max(0, ...[...this.#all].map((each) => each.mostListeners));
   }
@@ -83,7 +83,7 @@ export class SimulatedMysqlPool {
     });
   }
 
-  /** There is room for another connection. */
+  /** Opens a connection for the next waiting call, since there is room for one. */
   #openNext(): void {
     const next = this.#queue.shift();
     if (next !== undefined) this.#lend(next);
@@ -109,7 +109,7 @@ export class SimulatedMysqlPool {
 export class SimulatedConnection extends Events implements MysqlConnectionLike {
   isLent = true;
   #isClosed = false;
-  /** Closed by this side. What is under way is never answered. */
+  /** Whether this side has closed the connection. Statements under way then never get an answer. */
   #isDestroyed = false;
   #line: Promise<unknown> = Promise.resolve();
 
@@ -159,12 +159,12 @@ export class SimulatedConnection extends Events implements MysqlConnectionLike {
   }
 }
 
-/** The rows, or what a statement without rows has done; and the fields. */
+/** The result in the form of `mysql2`: rows and fields, or what a statement without rows has done. */
 function shown({ command, rows, rowCount }: Answer): unknown[] {
   return command === "SELECT" ? [rows, []] : [{ affectedRows: rowCount }, undefined];
 }
 
-/** The errors of the connection end it. */
+/** Marks errors of the connection as fatal, since they end it. */
 function fatal(error: Error): Error {
   const { errno, code } = error as { errno?: number; code?: string };
   if (typeof errno === "number") return error;

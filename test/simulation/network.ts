@@ -1,6 +1,6 @@
 /**
- * The way between processes and a database: connections with a delay, that break, fall silent or are
- * slow. One connection keeps the order of its messages; two do not keep that of each other.
+ * The network between processes and a database: connections with a delay, which can break, fall silent or
+ * be slow. One connection keeps the order of its messages. Two connections have no common order.
  */
 import { type Fault, type FaultPlan, faultOfStatement, type Tally } from "./faults.js";
 import type { ModelTransaction } from "./model/rows.js";
@@ -12,28 +12,31 @@ import type { Timeline } from "./timeline.js";
 export interface NetworkOptions {
   timeline: Timeline;
   random: Random;
-  /** One way, ms. */
+  /** The delay of one way, ms. */
   delay: { least: number; most: number };
   plan: FaultPlan;
   tally: Tally<Fault>;
 }
 
-/** How long until a server notices that the other side of a connection is gone, ms. A client takes twice as long. */
+/**
+ * How long a server takes to notice that the other side of a connection is gone, ms. A client takes twice
+ * as long.
+ */
 const KEEPALIVE = 30_000;
 
 export class Network {
   readonly options: NetworkOptions;
   server: ModelServer;
   readonly links = new Set<Link>();
-  /** Nothing arrives at the server, or leaves it, before this instant. */
+  /** Before this instant, no message arrives at the server or leaves it. */
   frozenUntil = 0;
   /** New connections are refused before this instant. */
   refusedUntil = 0;
-  /** Called for each commit that has written something. */
+  /** Called for each commit that has written a row. */
   onCommit: ((tx: ModelTransaction) => void) | undefined;
   /** Faults of statements happen while this is true. */
   isFaulty = true;
-  /** Statements that were sent on connections that had refused to write. */
+  /** The number of statements that were sent on connections that had refused to write. */
   reuses = 0;
   constructor(server: ModelServer, options: NetworkOptions) {
     this.server = server;
@@ -66,7 +69,7 @@ export class Network {
     for (const link of this.links) if (which(link)) link.reset();
   }
 
-  /** The connections of a process that has ended. */
+  /** Closes the connections of a process that has ended. */
   forget(process: Process): void {
     this.reset((link) => link.process === process);
   }
@@ -88,11 +91,11 @@ export class Link {
   readonly #session: ModelSession;
   readonly #pending = new Set<Pending>();
   #state: "open" | "silent" | "closed" = "open";
-  /** No message arrives before the one that was sent before it. */
+  /** No message may arrive before an earlier message. */
   #requestsUntil = 0;
   #answersUntil = 0;
   #line: Promise<unknown> = Promise.resolve();
-  /** The process knows that the server accepts no writes. */
+  /** Whether the process knows that the server accepts no writes. */
   #hasRefused = false;
   /** Called when the connection breaks. */
   onBreak: ((error: Error) => void) | undefined;
@@ -104,7 +107,7 @@ export class Link {
     this.#session = network.server.connect();
   }
 
-  /** Nothing is under way on it, on this side or the other. */
+  /** Whether nothing is under way on the connection, on either side. */
   get isIdle(): boolean {
     return this.#state === "open" && this.#pending.size === 0 && !this.#session.isInTransaction;
   }
@@ -202,7 +205,7 @@ export class Link {
     timeline.plan(2 * KEEPALIVE, () => this.process.read(() => this.#break()));
   }
 
-  /** The process closes it. */
+  /** Called when the process closes the connection. */
   end(): void {
     const isHeard = this.#state === "open";
     const { timeline } = this.#network.options;
@@ -211,7 +214,7 @@ export class Link {
     this.#pending.clear();
     this.process.read(() => left.forEach(({ reject }) => reject(error)));
     if (!isHeard) return;
-    // What was sent before arrives before.
+    // The close arrives after the requests that were sent before it.
     timeline.plan(Math.max(this.#network.delay(), this.#requestsUntil - timeline.now), () =>
       this.#close(),
     );

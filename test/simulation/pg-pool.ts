@@ -1,4 +1,4 @@
-/** A pool as `pg` has one, on connections of the simulation. */
+/** A pool like that of `pg`, on connections of the simulation. */
 import type {
   PgClientLike,
   PgPoolLike,
@@ -18,7 +18,7 @@ export class SimulatedPool extends Events implements PgPoolLike {
   readonly #waiting: Connected[] = [];
   readonly clients = new Set<SimulatedClient>();
   #opening = 0;
-  /** An error event that nobody has listened to. It would have ended the process. */
+  /** An error event without a listener. In Node.js, it would have ended the process. */
   unheard: Error | undefined;
 
   constructor(
@@ -47,7 +47,7 @@ export class SimulatedPool extends Events implements PgPoolLike {
     return this.clients.size;
   }
 
-  /** The most listeners of one event of the pool or of one of its connections. */
+  /** The largest number of listeners of one event of the pool or of one of its connections. */
   get heldListeners(): number {
     return Math.max(this.mostListeners, ...[...this.clients].map((each) => each.mostListeners));
   }
@@ -140,7 +140,7 @@ class SimulatedClient extends Events implements PgClientLike {
     };
   }
 
-  /** One statement at a time, in order. */
+  /** Runs one statement at a time, in order. */
   query({ text, values = [] }: PgQuery): Promise<PgResult> {
     const sent = this.#line.then(() => this.link.send(text, values));
     this.#line = sent.catch(() => {});

@@ -22,7 +22,10 @@ export function planFaults(world: World, shared: Random): void {
   }
 }
 
-/** What came later than the others has a generator of its own, so that it does not change them. */
+/**
+ * Faults that were added later have a generator of their own, so that they do not change the other
+ * faults.
+ */
 const LATER: Partial<Record<Fault, number>> = {
   "idle connections broken": 0x1f83d9ab,
   "sleeping process": 0x3ad8025f,
@@ -67,7 +70,7 @@ const HAPPEN: Partial<Record<Fault, Happen>> = {
     const { rows } = network.server;
     const ids = rows.all().map(([id]) => id);
     if (ids.length === 0) return;
-    // A transaction of another application, on the row of some limit.
+    // A transaction of another application locks the row of some limit.
     timeline.plan(random.between(20, 4000), network.server.hold(random.pick(ids)));
   },
   "idle connections broken": ({ network }) => network.reset(({ isIdle }) => isIdle),
@@ -76,11 +79,11 @@ const HAPPEN: Partial<Record<Fault, Happen>> = {
 function pause({ members, timeline }: World, random: Random, ms: number): void {
   const member = random.pick(members.running);
   member.process.pause(ms);
-  // What it has missed comes all at once, and its timers may wait once more.
+  // The events that the process has missed come all at once, and its timers may wait once more.
   member.pausedUntil = timeline.now + 3 * ms + 100;
 }
 
-/** @param lost how much older the state of the new server is, ms. */
+/** @param lost how old the state of the new server is, ms. */
 function failOver(world: World, random: Random, lost: number): void {
   const { network, timeline } = world;
   const clock = () => EPOCH + timeline.now + world.databaseClockError;
@@ -89,14 +92,14 @@ function failOver(world: World, random: Random, lost: number): void {
   const rows = old.rows.snapshot();
   const happen = () => {
     next.rows.restore(lost > 0 ? rows : old.rows.snapshot());
-    // The old server accepts no writes any more.
+    // The old server accepts no more writes.
     old.isReadOnly = true;
     network.server = next;
     network.refusedUntil = timeline.now + random.between(0, 3000);
     const dice = random.next();
     if (dice < 0.4) network.silence(() => true);
     else if (dice < 0.8) network.reset();
-    // Otherwise its connections stay open, and refuse to write.
+    // In the remaining cases, the old server's connections stay open, and refuse writes.
   };
   if (lost === 0) happen();
   else timeline.plan(lost, happen);

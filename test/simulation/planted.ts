@@ -1,6 +1,6 @@
 /**
- * Defects that the package has had, or could have, as changes of its sources. A simulation of the
- * changed package has to find each of them.
+ * Defects that the package has had, or could have, as changes of its sources. A simulation of the changed
+ * package must find each defect.
  */
 
 import type { DatabaseKind } from "./databases.js";
@@ -9,63 +9,65 @@ import { scenarioOf } from "./scenario.js";
 import { loadShipped } from "./shipped.js";
 
 interface Edit {
-  /** The end of the path of the source. */
+  /** The end of the source's path. */
   file: string;
   from: string;
   to: string;
 }
 
 export interface Planted extends Edit {
-  /** What is wrong then. */
+  /** What goes wrong with the change. */
   defect: string;
-  /** Where else, if more than one place keeps the package from it. */
+  /** Further changes, if more than one place prevents the defect. */
   also?: readonly Edit[];
-  /** What is left out, where the defect is rare. */
+  /** The workloads and faults to leave out, if the defect is rare. */
   without?: readonly string[];
-  /** The callers that meet it. Only simulations with some are looked at then. */
+  /** The callers that meet the defect. Only simulations with such callers are tried. */
   callers?: "leases" | "slots" | "rivals" | "holds" | "metered" | "plans";
-  /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
+  /**
+   * Whether the defect concerns pages. Simulations of other defects have no pages, which takes less time.
+   */
   pages?: boolean;
-  /** The database of its driver or dialect. @default any */
+  /** The database of the changed driver or dialect. @default any */
   database?: DatabaseKind;
 }
 
-/** What a write that should have lost does not need. */
+/** What to leave out for a write that wrongly wins. */
 const GUARD_ALONE =
   "alone, live, waits, tiers, months, closing, prunes, frozen database, frozen process, held rows".split(
     ", ",
   );
-/** What leases do not need. */
+/** What to leave out for leases. */
 const LEASES_ALONE = {
   callers: "leases" as const,
   without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes"],
 };
-/** What slots do not need. */
+/** What to leave out for slots. */
 const SLOTS_ALONE = {
   callers: "slots" as const,
   without: [...LEASES_ALONE.without, "leases", "retries", "credits", "rivals"],
 };
-/** What holds do not need. */
+/** What to leave out for holds. */
 const HOLDS_ALONE = {
   callers: "holds" as const,
   without: [...SLOTS_ALONE.without, "slots", "metered"],
 };
-/** What usage does not need. */
+/** What to leave out for usage. */
 const USAGE_ALONE = {
   callers: "metered" as const,
   without: [...SLOTS_ALONE.without, "slots", "holds"],
 };
-/** What a line of callers does not need. */
+/** What to leave out for a line of callers. */
 const LINE_ALONE = {
   without: HOLDS_ALONE.without.filter((name) => name !== "alone").concat("holds"),
 };
-/** What callers with clocks and plans of their own do not need. */
+/** What to leave out for callers with clocks and plans of their own. */
 const CLOCKS_ALONE = {
   without: HOLDS_ALONE.without
     .filter((name) => !["tiers", "months", "closing"].includes(name))
     .concat("holds", "crowd"),
 };
-/** What pages do not need. */
+/** What to leave out for pages. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
 
 export const PLANTED: readonly Planted[] = [
@@ -517,7 +519,7 @@ export const PLANTED: readonly Planted[] = [
   },
 ];
 
-/** The source with the defect. */
+/** Puts the defect into the source. */
 export function plant({ also = [], ...first }: Planted): (path: string, code: string) => string {
   return (path, code) =>
     [first, ...also].reduce((edited, { file, from, to }) => {
@@ -533,7 +535,7 @@ function* seedsWith(workload: NonNullable<Planted["callers"]>): Generator<number
 
 export interface Found {
   defect: string;
-  /** `undefined`: it was not found. */
+  /** `undefined`: the defect was not found. */
   seed: number | undefined;
   problem: string;
   seeds: number;
@@ -541,7 +543,7 @@ export interface Found {
   seconds: number;
 }
 
-/** @param within how long to look, s. */
+/** @param within how long to search, s. */
 export async function find(planted: Planted, within: number): Promise<Found> {
   const startedAt = performance.now();
   const start = await loadShipped(plant(planted));

@@ -1,8 +1,8 @@
 /**
- * A process in virtual time: an event loop with the phases of Node.js, a clock that can be wrong, and
- * the globals that code in it sees. In one turn of the loop the timers run that are due, then what
- * has arrived is read, and then the immediates run. A process that is busy or frozen does none of it
- * until later, all at once.
+ * A process in virtual time: an event loop with the phases of Node.js, a clock that can be wrong, and the
+ * globals for the code in the process. In one turn of the loop, first the due timers run, then arrived
+ * data is read, and then the immediates run. A busy or frozen process does all of this later, all at
+ * once.
  */
 import { createRandom, type Random } from "./random.js";
 import { settle, type Planned, type Timeline } from "./timeline.js";
@@ -21,7 +21,7 @@ interface VirtualTimer {
 export interface ProcessOptions {
   timeline: Timeline;
   random: Random;
-  /** By how much its clock is ahead of the true time, ms. */
+  /** By how much the process's clock is ahead of the true time, ms. */
   clockError: number;
 }
 
@@ -31,16 +31,16 @@ export const EPOCH = Date.UTC(2030, 0, 1);
 export class Process {
   readonly timeline: Timeline;
   readonly random: Random;
-  /** By how much its clock is ahead, ms. A test may set it at any time. */
+  /** By how much the process's clock is ahead, ms. A test may set it at any time. */
   clockError: number;
   isDead = false;
-  /** When it stood still, ms; for ever after it was killed. */
+  /** When the process stood still, ms. `to` is `Infinity` after a kill. */
   readonly stops: { from: number; to: number }[] = [];
   readonly #timers = new Set<VirtualTimer>();
   #reads: (() => void)[] = [];
   #immediates: (() => void)[] = [];
   #busyUntil = 0;
-  /** For how long its machine has slept, ms. */
+  /** How long the process's machine has slept in total, ms. */
   #slept = 0;
   #order = 0;
   #wakeAt = Infinity;
@@ -53,12 +53,12 @@ export class Process {
     this.clockError = clockError;
   }
 
-  /** Epoch ms by its clock. */
+  /** The time by the process's clock, epoch ms. */
   get epoch(): number {
     return Math.floor(EPOCH + this.timeline.now + this.clockError);
   }
 
-  /** Timers that would keep the process alive. */
+  /** The number of timers that would keep the process alive. */
   get activeTimers(): number {
     return [...this.#timers].filter(({ isRef }) => isRef).length;
   }
@@ -67,21 +67,21 @@ export class Process {
     return this.#timers.size;
   }
 
-  /** Something has arrived from outside. It is read in a turn of the loop. */
+  /** Called with data from outside. The process reads it in a turn of the loop. */
   read(run: () => void): void {
     if (this.isDead) return;
     this.#reads.push(run);
     this.#wakeBy(this.timeline.now);
   }
 
-  /** Computes for this time, or is stopped by its host. */
+  /** The process computes for this time, or is stopped by its host. */
   pause(ms: number): void {
     const { now } = this.timeline;
     this.stops.push({ from: now, to: now + ms });
     this.#busyUntil = Math.max(this.#busyUntil, now + ms);
   }
 
-  /** Its machine sleeps: timers and the monotonic clock stand still meanwhile, as on many systems. */
+  /** The machine sleeps: timers and the monotonic clock stand still meanwhile, as on many systems. */
   sleep(ms: number): void {
     const { now } = this.timeline;
     const more = Math.max(0, now + ms - Math.max(now, this.#busyUntil));
@@ -90,7 +90,7 @@ export class Process {
     for (const timer of this.#timers) timer.due += more;
   }
 
-  /** Ends the process at once. Nothing of it runs any more. */
+  /** Ends the process at once. No code of it runs any more. */
   kill(): void {
     this.isDead = true;
     this.stops.push({ from: this.timeline.now, to: Infinity });
@@ -99,7 +99,7 @@ export class Process {
     this.#immediates = [];
   }
 
-  /** What takes the place of the globals of that name. */
+  /** The values that replace the globals of these names. */
   globals(): Record<string, unknown> {
     const setTimer = (run: () => void, ms = 0, every?: number) => {
       // As in Node.js: whole ms, at least 1, and 1 for more than 2^31 - 1.
@@ -168,7 +168,7 @@ export class Process {
   }
 
   async #runTimer(timer: VirtualTimer): Promise<void> {
-    // An earlier timer of this turn may have cleared it.
+    // An earlier timer of this turn may have cleared this timer.
     if (!this.#timers.has(timer)) return;
     if (timer.every === undefined) this.#timers.delete(timer);
     else timer.due = this.timeline.now + timer.every;

@@ -1,16 +1,16 @@
 /** Random numbers that follow from a seed alone. */
 
 export interface Random {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number;
   /** A whole number in [0, bound). */
   below(bound: number): number;
   /** A whole number in [low, high]. */
   between(low: number, high: number): number;
-  /** Whether something happens that happens with this probability. */
+  /** True with this probability. */
   chance(probability: number): boolean;
   pick<TItem>(items: readonly TItem[]): TItem;
-  /** Another generator. What it gives does not change what this one gives, apart from this call. */
+  /** Another generator. Its numbers do not change those of this generator, apart from this call. */
   fork(): Random;
 }
 

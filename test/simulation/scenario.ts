@@ -27,11 +27,11 @@ export interface Scenario {
   seed: number;
   database: DatabaseKind;
   processes: number;
-  /** Callers of each workload, in each process. */
+  /** The number of callers of each workload, in each process. */
   callers: Record<WorkloadName, number>;
   /** The most connections of each process. */
   pool: number;
-  /** One way between a process and the database, ms. */
+  /** The delay of one way between a process and the database, ms. */
   delay: { least: number; most: number };
   /** How far the clocks of the processes are from the true time at most, ms. */
   clockError: number;
@@ -48,7 +48,7 @@ export interface Cut {
   processes?: number;
   pages?: number;
   duration?: number;
-  /** Faults that do not happen, and workloads that have no callers. */
+  /** Faults that must not happen, and workloads that get no callers. */
   without?: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   const processes = random.between(1, 4);
   const scenario: Scenario = {
     seed,
-    // Of a generator of its own, so that the rest of a seed stays as it is.
+    // Uses a generator of its own, so that the rest of a seed stays as it is.
     database: cut.database ?? createRandom(seed ^ 0x3c6ef372).pick(DATABASES),
     processes,
     callers: {
@@ -110,7 +110,10 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   return { ...scenario, processes: cut.processes ?? processes, duration };
 }
 
-/** What came later has a generator of its own, so that the rest of a seed stays as it is. */
+/**
+ * Adds faults and workloads that were written later. They have a generator of their own, so that the rest
+ * of a seed stays as it is.
+ */
 function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void {
   const hasIdle = random.chance(0.25);
   const every = random.between(100, 3000);
@@ -122,7 +125,7 @@ function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void 
   }
 }
 
-/** Nothing else changes in a scenario without leases. */
+/** Changes nothing else in a scenario without leases. */
 function addLeases(scenario: Scenario, random: Random, hasFaults: boolean): void {
   const count = random.chance(0.2) ? random.between(1, 4) : 0;
   const sleeps = random.chance(0.6) && hasFaults && !isCalm(scenario);
@@ -131,56 +134,59 @@ function addLeases(scenario: Scenario, random: Random, hasFaults: boolean): void
   if (count > 0 && sleeps) scenario.faults.every["sleeping process"] = every;
 }
 
-/** Nothing else changes in a scenario without them. */
+/** Changes nothing else in a scenario without retries. */
 function addRetries(scenario: Scenario, random: Random): void {
   scenario.callers.retries = random.chance(0.15) ? random.between(1, 2) : 0;
 }
 
-/** They read what is left. After a failover, a read may be answered by the old server. */
+/**
+ * These callers read what is left. After a failover, the old server might answer a read, so they get
+ * none.
+ */
 function addCredits({ callers, faults }: Scenario, random: Random): void {
   const failsOver = Object.keys(faults.every).some((fault) => fault.startsWith("failover"));
   callers.credits = random.chance(0.25) && !failsOver ? 1 : 0;
 }
 
-/** None where a machine sleeps: the monotonic clock of a holder stands still meanwhile. */
+/** No slots if a machine sleeps: the monotonic clock of a holder stands still meanwhile. */
 function addSlots({ callers, faults }: Scenario, random: Random): void {
   const count = random.chance(0.25) ? random.between(2, 5) : 0;
   callers.slots = "sleeping process" in faults.every ? 0 : count;
 }
 
-/** One in each process, because a process sends its own calls together. */
+/** One caller in each process, because a process sends its own calls together. */
 function addRivals({ callers, processes }: Scenario, random: Random): void {
   callers.rivals = random.chance(0.25) && processes > 1 ? 1 : 0;
 }
 
-/** Nothing else changes in a scenario without them. */
+/** Changes nothing else in a scenario without holds. */
 function addHolds(scenario: Scenario, random: Random): void {
   scenario.callers.holds = random.chance(0.2) ? random.between(1, 3) : 0;
 }
 
-/** Nothing else changes in a scenario without them. */
+/** Changes nothing else in a scenario without usage. */
 function addMetered(scenario: Scenario, random: Random): void {
   scenario.callers.metered = random.chance(0.2) ? random.between(1, 2) : 0;
 }
 
-/** Nothing else changes in a scenario without them. */
+/** Changes nothing else in a scenario without plans. */
 function addPlans(scenario: Scenario, random: Random): void {
   scenario.callers.plans = random.chance(0.2) ? random.between(1, 2) : 0;
 }
 
-/** Whether no call may fail. */
+/** Whether no fault may make a call fail. */
 export function isCalm({ processes, delay, faults: { perStatement, every } }: Scenario): boolean {
-  // So many transactions on so few rows, so far away, take longer than calls wait.
+  // With a long delay, so many transactions on so few rows take longer than calls wait.
   if (delay.least > 1) return false;
   const harmless = new Set(["busy process", "process clock set", "database clock set"]);
-  // What stands still may hold rows. That is in the way of others only.
+  // A frozen process may hold rows, which delays only other processes.
   if (processes === 1) harmless.add("frozen process");
   return [...Object.keys(perStatement), ...Object.keys(every)].every((name) => harmless.has(name));
 }
 
-/** A few kinds of faults at a time: with all of them at once, few calls would get anywhere. */
+/** Few kinds of faults at a time: with all kinds at once, few calls would succeed. */
 function faultsOf(random: Random, isAlone: boolean): FaultPlan {
-  // A process that is busy, and clocks that are set, are no reason for a call to fail.
+  // A busy process and changed clocks must not make a call fail.
   if (random.chance(0.15)) {
     const every: FaultPlan["every"] = { "busy process": 1500, "process clock set": 3000 };
     return { perStatement: {}, every: isAlone ? { ...every, "frozen process": 4000 } : every };
@@ -209,7 +215,7 @@ function faultsOf(random: Random, isAlone: boolean): FaultPlan {
     "held rows",
   ] as const;
   for (const fault of some(ofHosts, 0.25)) every[fault] = random.between(500, 8000);
-  // What is lost, and what a clock brings, is in the way of exact answers. So each comes alone.
+  // Lost commits and changed database clocks prevent exact checks. So each comes without the other.
   const dice = random.next();
   if (dice < 0.1) every["failover with loss"] = random.between(200, 4000);
   else if (dice < 0.2) every["database clock set"] = random.between(600, 6000);

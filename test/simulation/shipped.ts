@@ -1,8 +1,8 @@
 /**
- * The package as it is shipped, once per process of a simulation, with the globals of that process.
- * All sources become one function. Each global is a parameter of it: those of the language are given
- * as they are, those of the host come from the simulation, and every other one is undefined. So what
- * takes the time, a timer or a random number from elsewhere fails.
+ * The package as it is shipped, once per process of a simulation, with the globals of that process. All
+ * sources become one function, and each global is a parameter of that function. The language's own
+ * globals are passed unchanged, the host's globals come from the simulation, and every other global is
+ * undefined. So code that gets the time, a timer or a random number from elsewhere fails.
  */
 import { fileURLToPath } from "node:url";
 import { build, type Rollup } from "vite";
@@ -10,10 +10,10 @@ import type * as Entry from "./entry.js";
 import type * as PagesEntry from "./pages/entry.js";
 
 export type Shipped = typeof Entry;
-/** What pages and the processes that serve them have: the router, the observer, and tRPC. */
+/** The code for pages and the processes that serve them: the router, the observer, and tRPC. */
 export type ShippedForPages = typeof PagesEntry;
 
-/** What is the same everywhere and at all times. */
+/** Globals that are the same everywhere and at all times. */
 const LANGUAGE = new Set(
   (
     "AbortController AbortSignal AggregateError Array ArrayBuffer BigInt BigInt64Array Boolean DataView " +
@@ -23,7 +23,7 @@ const LANGUAGE = new Set(
     "decodeURIComponent encodeURIComponent isFinite isNaN parseFloat parseInt structuredClone undefined"
   ).split(" "),
 );
-/** They cannot be parameters of a function. */
+/** Names that cannot be parameters of a function. */
 const RESERVED = new Set(["undefined", "NaN", "Infinity", "eval", "arguments"]);
 
 const NAMES = Object.getOwnPropertyNames(globalThis).filter(
@@ -35,7 +35,7 @@ export interface StartShipped {
   forPages(globals: Record<string, unknown>): ShippedForPages;
 }
 
-/** @param edit changes a source, to see a simulation find it. */
+/** @param edit changes a source, to test that a simulation finds the change. */
 export async function loadShipped(
   edit?: (path: string, code: string) => string,
 ): Promise<StartShipped> {

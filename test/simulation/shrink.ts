@@ -1,4 +1,7 @@
-/** Finds the least that a failure needs: fewer processes and pages, fewer kinds of faults, less time. */
+/**
+ * Finds the smallest scenario in which a failure occurs: fewer processes and pages, fewer kinds of
+ * faults, less time.
+ */
 import { FAULTS } from "./faults.js";
 import { type Cut, scenarioOf } from "./scenario.js";
 import { type Report, simulate } from "./simulate.js";
@@ -45,7 +48,7 @@ export async function shrink(
   return { cut, report };
 }
 
-/** The arguments that replay it. */
+/** The arguments that replay the failure. */
 export function argumentsOf(
   seed: number,
   { database, processes, pages, duration, without = [] }: Cut,

@@ -1,4 +1,4 @@
-/** One simulation: a seed decides everything that happens in it. */
+/** One simulation. Its seed decides everything that happens. */
 import { check as checkAll } from "./invariants.js";
 import { checkHoldRows } from "./hold-invariants.js";
 import { type Fault, Tally } from "./faults.js";
@@ -28,34 +28,34 @@ export interface World {
   timeline: Timeline;
   network: Network;
   members: Members;
-  /** `undefined`: there are none. */
+  /** `undefined`: the simulation has no pages. */
   pages: Pages | undefined;
   history: Operation[];
   grants: Grant[];
-  /** What has happened to buckets with leases. */
+  /** The events of buckets with leases. */
   leased: RecordedEvent[];
   problems: string[];
   faults: Tally<Fault>;
   calls: Tally<string>;
-  /** Writes of buckets that one caller has alone: when their statements were sent, by the key. */
+  /** Writes of buckets that only one caller uses: the key, and when the statement was sent. */
   ownWrites: { key: string; sentAt: number }[];
-  /** When the caller of such a bucket had no call under way after one that had failed. */
+  /** When the caller of such a bucket had no call under way after a failed call. */
   quiet: { key: string; from: number; to: number }[];
   /** What the crowd has taken, by key. */
   crowd: Map<string, Taken>;
-  /** What was charged for ids. */
+  /** The charges of each id. */
   retried: Retried;
   /** The calls on pairs of buckets. */
   rivals: Rivals;
-  /** Who has held slots. */
+  /** The spans in which callers held slots. */
   held: Held[];
-  /** What has happened to holds. */
+  /** The calls of holds, and what was left. */
   holding: Holding;
-  /** What calls on a limit with usage were told. */
+  /** The answers that calls on a limit with usage got. */
   metered: Metered[];
   /** What calls by two plans have used, by key. */
   plans: Map<string, PlanUse>;
-  /** Calls that failed because of the store, by what they were. */
+  /** Calls that failed because of the store, by the name of the call. */
   failures: Map<string, unknown>;
   /** By how much the clock of the database was set, ms. */
   databaseClockError: number;
@@ -70,11 +70,11 @@ export interface Report {
   faults: Tally<Fault>;
   calls: Tally<string>;
   events: number;
-  /** What was reached inside. */
+  /** Counts of what happened inside. */
   reached: Tally<string>;
 }
 
-/** How long everything is given to come to rest, ms. No fault happens meanwhile. */
+/** How long the simulation waits until everything rests, ms. No fault happens meanwhile. */
 const REST = 180_000;
 
 export async function simulate(start: StartShipped, seed: number, cut?: Cut): Promise<Report> {
@@ -124,7 +124,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     const { writes, writtenBy } = tx;
     checkHoldRows(world, tx);
     for (const [id, sentAt] of writtenBy) {
-      // Full rows of all callers are deleted by any of them.
+      // Any caller's prune may delete full rows of all callers.
       if (writes.get(id) === null) continue;
       const key = id.split("\0")[1]!;
       if (key.startsWith("own ")) world.ownWrites.push({ key, sentAt });
@@ -158,8 +158,8 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
 }
 
 /**
- * When nothing fails any more, every process serves again. A connection to a server that has become
- * read-only is only found out when it is used, so each of them may cost a call.
+ * When no fault happens any more, every process serves again. A connection to a server that has become
+ * read-only is noticed only when it is used, so each connection may cost a call.
  */
 function probe({ members, problems }: World): void {
   for (const { id, process, live, pool } of members.running) {

@@ -1,4 +1,4 @@
-/** Simulations with fixed seeds, and that they find what is wrong. */
+/** Simulations with fixed seeds, and tests that they find defects. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { find, plant, PLANTED } from "./planted.js";
 import { loadShipped } from "./shipped.js";
 import { simulate } from "./simulate.js";
 
-/** More of them, and new ones: `npm run simulate -- --minutes 5`. */
+/** For more seeds, and new ones: `npm run simulate -- --minutes 5`. */
 const SEEDS = 200;
 
 describe("the package as it is shipped", async () => {
@@ -49,7 +49,7 @@ describe("the package as it is shipped", async () => {
   });
 });
 
-/** Those that are found within a few seeds. `npm run simulate -- --planted` looks for all. */
+/** The defects that are found within a few seeds. `npm run simulate -- --planted` looks for all defects. */
 const QUICK = new Set([
   "a result forgets what was given back of it",
   "a group is written if one of its rows is as it was",

@@ -1,7 +1,7 @@
 /**
- * Virtual time, and what happens in it. Events run one at a time, in the order of their instants, and
- * at one instant in the order in which they were planned. After each event all promises that it has
- * settled are followed to their end, so nothing is left to chance.
+ * Virtual time and its events. Events run one at a time, in the order of their instants. Events at one
+ * instant run in the order in which they were planned. After each event, all promises that it has settled
+ * are followed to their end, so nothing is left to chance.
  */
 
 export interface Planned {
@@ -15,15 +15,15 @@ interface Event {
   run: (() => void | Promise<void>) | undefined;
 }
 
-/** Read before anything replaces it. */
+/** Read before a test replaces it. */
 const afterMicrotasks = globalThis.setImmediate;
 
-/** Resolves when no promise is left that could be followed now. */
+/** Resolves when all promises that can go on now have gone on. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => afterMicrotasks(resolve));
 }
 
-/** With more events at one instant, something goes round in circles. */
+/** More events at one instant mean an endless loop. */
 const MOST_AT_ONCE = 100_000;
 
 export class Timeline {
@@ -41,12 +41,12 @@ export class Timeline {
     return { cancel: () => (event.run = undefined) };
   }
 
-  /** Resolves at this instant, or in the next event if it has passed. */
+  /** Resolves at this instant, or in the next event if the instant has passed. */
   until(at: number): Promise<void> {
     return new Promise((resolve) => this.plan(at - this.now, resolve));
   }
 
-  /** Runs until nothing is planned, or until this instant. */
+  /** Runs until no event is planned, or until this instant. */
   async run(until = Infinity): Promise<void> {
     let atThisInstant = 0;
     for (;;) {

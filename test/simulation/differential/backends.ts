@@ -1,4 +1,4 @@
-/** The databases whose models are compared with them. */
+/** The databases that the models are compared with. */
 import mysql2 from "mysql2/promise";
 import pg from "pg";
 import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-driver.js";
@@ -21,29 +21,29 @@ export interface Backend {
   table: string;
   dialect: Dialect;
   version: string;
-  /** The levels of transactions that the package or its applications use. */
+  /** The isolation levels that the package or its applications use. */
   levels: readonly LevelName[];
   begin(level: LevelName): string[];
   model(timeline: Timeline): ModelServer;
   connect(): Promise<RealSession>;
   /**
-   * Sets the bounds of waits. The two do not have the same time, so a wait ends by itself as soon as
-   * it can, or never.
+   * Sets the bounds of waits. The model and the database have different clocks, so a wait must end by
+   * itself as soon as it can, or never.
    */
   edit(text: string, endsWaits: boolean): Edited;
-  /** Whether those that wait for one transaction go on in the order in which they came. */
+  /** Whether statements that wait for one transaction go on in the order in which they came. */
   keepsLine: boolean;
   reasonOf(error: Error): string;
   /**
-   * Resolves when nothing of the transactions before is left.
+   * Resolves when nothing of earlier transactions is left.
    *
-   * @param most ms to wait for that; an open snapshot is in its way.
+   * @param most ms to wait for that. An open snapshot delays it.
    */
   rest(session: RealSession, most: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** So that results carry the clock as they do now and then. It is not compared. */
+/** Lets every second result contain the clock, as results do now and then. The clock is not compared. */
 export function everyOtherTime(): DatabaseClock {
   let calls = 0;
   const clock = new DatabaseClock();
@@ -90,7 +90,8 @@ export function postgresqlBackend(url: string): Backend {
       const within = (ms: number) =>
         text.replaceAll(/(?<='lock_timeout', ')\d+|(?<=SET LOCAL lock_timeout = )\d+/g, `${ms}`);
       if (!endsWaits) return { model: within(2_000_000), real: within(2_000_000) };
-      // Each looks for deadlocks first: the model after 1 s, and the database after 5 ms.
+      // Both sides search for deadlocks before the bound: the model after 1 s, and the database after 5
+      // ms.
       return { model: within(1200), real: within(60) };
     },
     reasonOf,
@@ -117,14 +118,14 @@ export function mariadbBackend(url: string): Backend {
       return { ...driver.within(connection as never), run: (text) => connection.query(text) };
     },
     edit(text, endsWaits) {
-      // One second is the least.
+      // One second is the shortest possible bound.
       const edited = endsWaits
         ? text
         : text.replace(/(innodb_lock_wait_timeout =) 1 /g, "$1 2000 ");
       return { model: edited, real: edited };
     },
     reasonOf,
-    // A deleted record keeps its place until the purge.
+    // A deleted record keeps its place in the index until the purge.
     async rest(session, most) {
       const until = performance.now() + most;
       while (performance.now() < until) {

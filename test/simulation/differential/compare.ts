@@ -1,4 +1,4 @@
-/** Runs a schedule on a model and on the real database, step by step, and stops where they differ. */
+/** Runs a schedule on a model and on the real database, step by step, and stops where the two differ. */
 import { createRandom } from "../random.js";
 import type { ModelServer } from "../model/server.js";
 import { idOf, type Stored } from "../model/rows.js";
@@ -7,7 +7,7 @@ import { type Backend, everyOtherTime } from "./backends.js";
 import { type Actor, anyUse, type Context, nextAction, rowsOf } from "./schedule.js";
 import { type Pending, type RealSession, Tandem } from "./tandem.js";
 
-/** How long a statement has to be without an answer to count as one that waits, ms. */
+/** A statement without an answer for this long counts as waiting, ms. */
 const PATIENCE = 40;
 /** How long an answer that must come may take, ms. */
 const LATEST = 5000;
@@ -18,13 +18,13 @@ const DEADLOCK = "error: deadlock";
 /** How a schedule ended. */
 export type Ending =
   | "agreed"
-  /** PostgreSQL has found a conflict between what was read and what was written, on a page. */
+  /** PostgreSQL has found a conflict of reads and writes, because it tracks them by the page. */
   | "stricter"
-  /** The model has found one that PostgreSQL can order. */
+  /** The model has found a conflict of reads and writes that PostgreSQL can order. */
   | "weaker"
-  /** They have chosen another victim of a deadlock. */
+  /** The model and the database have chosen different victims of a deadlock. */
   | "other victim"
-  /** Two statements that have waited for the end of one transaction went on in another order. */
+  /** Two statements that waited for the end of one transaction went on in another order. */
   | "other order"
   | "disagreed";
 
@@ -32,10 +32,10 @@ export interface Compared {
   ending: Ending;
   statements: number;
   waits: number;
-  /** Waits that have taken too long. */
+  /** The number of waits that have reached their bound. */
   timeouts: number;
   errors: string[];
-  /** What was sent and answered, to see where they disagree. */
+  /** The statements and their answers, to see where both sides disagree. */
   log: string[];
 }
 
@@ -47,7 +47,7 @@ class Ended extends Error {
 
 const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** @param sessions the first one only prepares and looks. */
+/** @param sessions the first session only prepares and reads. */
 export async function compare(
   backend: Backend,
   [admin, ...sessions]: readonly RealSession[],
@@ -92,7 +92,7 @@ class Run {
     this.#model = backend.model(this.#timeline);
     this.#random = createRandom(seed);
     this.#ids = rowsOf(seed);
-    // It takes real time, so only some do.
+    // Waits that end by themselves take real time, so only some schedules have them.
     this.#endsWaits = seed % 5 === 0;
   }
 
@@ -162,12 +162,12 @@ class Run {
     if (this.#hasDeleted) await this.backend.rest(this.admin, 100);
   }
 
-  /** Until each statement is answered, or waits on both sides. */
+  /** Goes on until each statement has its answer, or waits on both sides. */
   async #quiesce(): Promise<void> {
     for (;;) {
-      // The second row of a statement is asked for after the first one.
+      // A statement asks for its second row after it has the first row.
       await settle();
-      // Beyond the time after which a deadlock is looked for, and short of any bound of a wait.
+      // Later than the search for deadlocks, and earlier than any bound of a wait.
       await this.#timeline.run(this.#timeline.now + 1500);
       await settle();
       const answered = this.#pending.findLast(({ model }) => model !== undefined);
@@ -217,7 +217,7 @@ class Run {
     throw new Ended(isModels ? "weaker" : "disagreed");
   }
 
-  /** What was not answered on both sides. */
+  /** Logs the statements that have no answer on both sides. */
   noteRest(): void {
     this.compared.log.push("without an answer:");
     for (const pending of this.#pending) this.#note(pending);
@@ -246,7 +246,7 @@ class Run {
   }
 }
 
-/** Whether PostgreSQL has failed because of what was read, and not because of a changed row. */
+/** Whether PostgreSQL has failed because of reads, and not because of a changed row. */
 function isOfReads(error: Error): boolean {
   return error.message.includes("read/write dependencies");
 }

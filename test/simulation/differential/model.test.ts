@@ -1,4 +1,4 @@
-/** The models of the simulation against the databases, on random schedules. */
+/** Compares the models of the simulation with the databases, on random schedules. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Tally } from "../faults.js";
 import {
@@ -11,7 +11,7 @@ import { type Backend, mariadbBackend, postgresqlBackend } from "./backends.js";
 import { compare, type Ending } from "./compare.js";
 import type { RealSession } from "./tandem.js";
 
-/** How many schedules for each database, in the place of its own. FIRST_SCHEDULE chooses others. */
+/** How many schedules for each database, instead of its own number. FIRST_SCHEDULE sets the first one. */
 const SCHEDULES = process.env["SCHEDULES"];
 const FIRST = Number(process.env["FIRST_SCHEDULE"] ?? 1);
 
@@ -22,12 +22,12 @@ const subjects = [
     open: postgresqlBackend,
     create: (): Promise<TestDatabase> => createPostgres(),
     skip: "",
-    /** Endings that are no disagreement, and how often each may be among a hundred. */
+    /** Endings that are not a disagreement, and how often each may occur among a hundred. */
     allowed: { stricter: 10, weaker: 10, "other order": 5 } as Partial<Record<Ending, number>>,
   },
   {
     name: "MariaDB",
-    // The purge of deleted rows takes its time.
+    // Few, because the purge of deleted rows takes time.
     schedules: 20,
     open: mariadbBackend,
     create: (): Promise<TestDatabase> => createMysql(),

@@ -1,6 +1,6 @@
 /**
- * A random schedule: what some connections do one after the other, some of them inside transactions.
- * A connection whose statement waits is left alone until it has its answer.
+ * A random schedule: the statements of some connections, one after the other, some inside of
+ * transactions. A connection whose statement waits does nothing until it has its answer.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
 import { CLOSED, rowOf } from "../../../core/rows/bucket.js";
@@ -15,7 +15,7 @@ import type { Random } from "../random.js";
 import type { Backend, LevelName } from "./backends.js";
 import type { Tandem } from "./tandem.js";
 
-/** Each schedule has rows of its own, because a database is slow to forget those that were deleted. */
+/** Each schedule has rows of its own, because a database is slow to forget deleted rows. */
 export function rowsOf(seed: number): readonly RowId[] {
   const name = nameOf(seed);
   return [
@@ -26,7 +26,7 @@ export function rowsOf(seed: number): readonly RowId[] {
   ];
 }
 
-/** Later schedules have later names, so no row is behind those of the last one. */
+/** Later schedules have later names, so no row stands behind the rows of the last schedule. */
 function nameOf(seed: number): string {
   return `schedule ${String(seed).padStart(9, "0")}`;
 }
@@ -36,7 +36,7 @@ const CONFIGS: readonly PeriodicConfig[] = [
   { kind: "fixed window", rate: 5, period: 1000, capacity: 10 },
 ];
 
-/** What a row may say is used, also by a larger config. */
+/** The used tokens that a row may have, also by a larger config. */
 export function anyUse(random: Random): number {
   const dice = random.next();
   if (dice < 0.15) return random.pick([-3, -1, 12, 25, CLOSED]);
@@ -47,7 +47,7 @@ export interface Actor {
   tandem: Tandem;
   level: LevelName | undefined;
   hasFailed: boolean;
-  /** What it does is not answered yet. */
+  /** Whether the last statement of the actor has no answer yet. */
   isBusy: boolean;
 }
 
@@ -55,14 +55,14 @@ export interface Context {
   backend: Backend;
   statements: Statements;
   rows: ModelRows;
-  /** The rows that it is about. */
+  /** The rows that the schedule uses. */
   ids: readonly RowId[];
   random: Random;
-  /** Whether waits with a bound end by themselves. */
+  /** Whether bounded waits end by themselves. */
   endsWaits: boolean;
 }
 
-/** @returns what the actor does next. */
+/** @returns the next action of the actor. */
 export function nextAction(actor: Actor, context: Context): () => Promise<unknown> {
   const { backend, endsWaits, random } = context;
   const { tandem, level } = actor;
@@ -93,7 +93,9 @@ const HOLDING: Locking = { lock: "holding", patience: "unbounded" };
 const ENTERING: Locking = { lock: "passing", patience: "unbounded" };
 const PASSING: Locking = { lock: "passing", patience: "none" };
 
-/** What the package chooses in transactions of each level, and `using` in any. */
+/**
+ * The locking that the package chooses in transactions of each level, and that `using` has in any level.
+ */
 const LOCKING: Record<Backend["name"], Record<LevelName, readonly Locking[]>> = {
   postgresql: {
     "READ COMMITTED": [UNLOCKED, WAITING, BRIEFLY, HURRIEDLY, HOLDING, ENTERING, PASSING],
@@ -107,7 +109,7 @@ const LOCKING: Record<Backend["name"], Record<LevelName, readonly Locking[]>> = 
   },
 };
 
-/** A statement, or a short transaction, of the store itself. */
+/** A statement, or a short transaction, that the store itself sends. */
 function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   const { backend, statements, random } = context;
   const own: Connection = {
@@ -127,7 +129,8 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   if (random.chance(0.2)) return browse(own, context);
   if (random.chance(0.5)) return write(own, context);
   const shared = random.pick(CONFIGS);
-  // With a floor below 0 they may owe tokens, and more than nothing is used before the take of a block.
+  // With a floor below 0, the rows may owe tokens, so more than 0 tokens are used before a block is
+  // taken.
   const floor = random.pick([0, 0, 0, -4]);
   const least = floor === 0 ? random.pick([0, 0, 3]) : 0;
   const total = random.between(1, floor < 0 ? 12 : 6);
@@ -142,7 +145,7 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   return () => statements.take!(tandem, lines, options);
 }
 
-/** Looks at many rows, or deletes those that are full. */
+/** Reads many rows, or deletes the full ones. */
 function browse(connection: Connection, context: Context): () => Promise<unknown> {
   const { backend, statements, ids, random } = context;
   const { name } = ids[0]!;
@@ -169,7 +172,7 @@ function browse(connection: Connection, context: Context): () => Promise<unknown
   };
 }
 
-/** A text between this name and those of the schedules before. */
+/** A text between this name and the names of earlier schedules. */
 function justBefore(name: string): string {
   return `${name.slice(0, -1)}${String.fromCharCode(name.charCodeAt(name.length - 1) - 1)}~`;
 }
@@ -206,7 +209,7 @@ function some({ random, ids }: Context): RowId[] {
   return rows.sort(compareLockOrder);
 }
 
-/** Mostly as the row is, so that guards hold. */
+/** The state to compare with: mostly the row's own state, so that guards hold. */
 function stateOf({ name, key, shard }: RowId, { rows, random }: Context): Row {
   const id = idOf(name, key, shard);
   const state = rows.writerOf(id)?.writes.get(id) ?? rows.newest(id);

@@ -1,6 +1,6 @@
 /**
- * A connection that sends each statement to the model and to a real database, and compares what they
- * answer: the rows, the reason of an error, or that the statement waits.
+ * A connection that sends each statement to the model and to a real database, and compares the answers:
+ * the rows, the reason of an error, or that the statement waits.
  */
 import type { SqlConnection, SqlRow } from "../../../server/store/sql/driver.js";
 import type { ModelSession } from "../model/server.js";
@@ -10,7 +10,7 @@ export interface RealSession extends SqlConnection {
   run(text: string): Promise<unknown>;
 }
 
-/** What a statement has ended with, as a text that can be compared. */
+/** The result of a statement, as a text that can be compared. */
 export type Outcome =
   | { kind: "rows"; shown: string; rows: SqlRow[] }
   | { kind: "count"; shown: string; count: number }
@@ -23,13 +23,13 @@ export interface Pending {
   params: readonly unknown[];
   model: Outcome | undefined;
   real: Outcome | undefined;
-  /** Whether it was without an answer for a while. */
+  /** Whether the statement had no answer for a while. */
   hasWaited: boolean;
-  /** Hands the outcome over to the one who has sent the statement. */
+  /** Passes the outcome on to the sender of the statement. */
   settle(): void;
 }
 
-/** One statement, as each side gets it. */
+/** One statement, in the version of each side. */
 export interface Edited {
   model: string;
   real: string;
@@ -37,9 +37,9 @@ export interface Edited {
 
 export interface TandemOptions {
   reasonOf(error: Error): string;
-  /** Changes the bounds of waits. The two do not have the same time. */
+  /** Changes the bounds of waits, since the two sides have different clocks. */
   edit(text: string): Edited;
-  /** Takes each statement when it is sent. */
+  /** Called with each statement when it is sent. */
   onSend(pending: Pending): void;
 }
 
@@ -61,7 +61,7 @@ export class Tandem implements SqlConnection {
     return outcome.kind === "count" ? outcome.count : 0;
   }
 
-  /** A statement without parameters that is not prepared. */
+  /** Sends a statement without parameters that is not prepared. */
   async run(text: string): Promise<void> {
     await this.#send(text, [], "run");
   }
@@ -114,7 +114,7 @@ export class Tandem implements SqlConnection {
 }
 
 function rowsOf(rows: SqlRow[]): Outcome {
-  // A row of nulls only carries the clock.
+  // A row of nulls carries only the clock.
   const found = rows.filter(({ name }) => name !== null);
   return { kind: "rows", rows, shown: found.map(shownRow).sort().join("; ") };
 }
@@ -125,7 +125,7 @@ function countOf(count: number): Outcome {
 
 function shownRow({ name, key, shard, used, state, ts }: SqlRow): string {
   const id = [name, key, shard].map(String).join(" ");
-  // PostgreSQL shows the bits of both numbers.
+  // PostgreSQL returns the bits of both numbers.
   const bits = state as string | undefined;
   const shown = bits ?? (used === undefined ? undefined : `${Number(used)} at ${Number(ts)}`);
   if (shown === undefined) return id;

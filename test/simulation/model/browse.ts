@@ -1,6 +1,6 @@
 /**
- * The statements that look at many rows: the next name, a page of rows, and the rows of a page that
- * are full. No statement of these waits, so each sees the newest state of all rows at once.
+ * The statements that read many rows: the next name, a page of rows, and the full rows of a page. None of
+ * these statements waits, so each sees the newest state of all rows at once.
  */
 import type { Row } from "../../../core/rows/row.js";
 import { idOf, type ModelRows } from "./rows.js";
@@ -15,10 +15,10 @@ interface Id {
 
 type Params = readonly unknown[];
 
-/** What is the same in all dialects: no quotes, and no numbers of parameters. */
+/** The text without quotes and parameter numbers, which is the same in all dialects. */
 const plain = (text: string) => text.replaceAll(/[`"]/g, "").replaceAll(/\$\d+/g, "?");
 
-/** @returns what answers the statement, or `undefined` if it is another one. */
+/** @returns a function that answers the statement, or `undefined` for any other statement. */
 export function understandBrowse(
   given: string,
   rows: ModelRows,
@@ -90,7 +90,7 @@ export function understandBrowse(
   return undefined;
 }
 
-/** Whether a row is beyond a key, in the statement that looks for the last key of a page. */
+/** Whether a row stands after a key, in the statement that looks for the last key of a page. */
 function beyondOf(text: string): (id: Id, params: Params) => boolean {
   if (text.includes("(t.name, t.key) > (?, ?)")) {
     return (id, after) => isBehind([id.name, id.key], after);
@@ -100,7 +100,7 @@ function beyondOf(text: string): (id: Id, params: Params) => boolean {
   return (id, [name, after]) => id.name === name && (!hasAfter || id.key > String(after));
 }
 
-/** What finds the rows of a page that are full. */
+/** Finds the full rows of a page. */
 export function understandFull(given: string, rows: ModelRows): (params: Params) => string[] {
   const text = plain(given);
   const hasAfter = text.includes("t.key > ?");
@@ -119,7 +119,7 @@ export function understandFull(given: string, rows: ModelRows): (params: Params)
   };
 }
 
-/** @returns whether a row is full. It takes the parameters from the first of the configs. */
+/** @returns whether a row is full. The parameters begin with those of the first config. */
 export function understandFullness(given: string): (row: Row, params: Params) => boolean {
   const [, terms] = /THEN (.*?) ELSE 1 = 0 END/.exec(plain(given))!;
   const kinds = terms!.split(/ AND (?=\(CASE|t\.used = 0)/).map((term) => {
@@ -149,7 +149,7 @@ function page(rows: ModelRows, isIn: (id: Id) => boolean, count: number, skipped
   return answer(found.slice(skipped, skipped + count).map((id) => ({ ...id })));
 }
 
-/** The rows that `isIn` is true of, by their `ts`. */
+/** The rows for which `isIn` is true, sorted by their `ts`. */
 function earliest(rows: ModelRows, isIn: (id: Id) => boolean, count: number): Answer {
   const states = rows.all();
   const found = idsOf(rows).flatMap((id, i) => (isIn(id) ? { ...id, ...states[i]![1] } : []));

@@ -1,20 +1,20 @@
 /**
- * The records of an index of InnoDB, and the locks of the gaps between them. A lock is kept as the
- * span that it covers, so it need not be divided when a record comes into its gap.
+ * The records of an index of InnoDB, and the locks of the gaps between the records. A lock is kept as the
+ * span that it covers, so the lock need not be divided when a record is inserted into its gap.
  */
 
-/** What stands beyond all records. No name begins with it. */
+/** A text that stands after all records. No name begins with it. */
 const BEYOND = "\uFFFF";
 
 interface Span<TOwner> {
   owner: TOwner;
-  /** The records at both ends, which are not in it. */
+  /** The records at both ends, which are not part of the span. */
   low: string;
   high: string;
 }
 
 export class GapLocks<TOwner extends object> {
-  /** Those that exist, or may: inserted and not committed, or deleted and not committed. */
+  /** The records that exist or may exist: inserted but not committed, or deleted but not committed. */
   #records: string[] = [];
   #spans: Span<TOwner>[] = [];
 
@@ -36,7 +36,9 @@ export class GapLocks<TOwner extends object> {
     if (!this.has(id)) this.#records.splice(this.#indexOf(id), 0, id);
   }
 
-  /** @param heirs they had locked the record, or waited for it, and lock the gap from now on. */
+  /**
+   * @param heirs the owners that had locked the record, or waited for it. They lock the gap from now on.
+   */
   removeRecord(id: string, heirs: readonly TOwner[]): void {
     if (!this.has(id)) return;
     this.#records.splice(this.#indexOf(id), 1);
@@ -48,7 +50,7 @@ export class GapLocks<TOwner extends object> {
     for (const owner of heirs) this.#spans.push({ owner, low, high });
   }
 
-  /** Locks the gap that a missing record would be in. Two owners can have the same one. */
+  /** Locks the gap in which a missing record would be. Two owners can lock the same gap. */
   lock(owner: TOwner, id: string): void {
     this.#add(owner, this.#around(id));
   }
@@ -65,7 +67,7 @@ export class GapLocks<TOwner extends object> {
     if (!isHeld) this.#spans.push({ owner, low, high });
   }
 
-  /** Those whose locks keep a record from being inserted by another. */
+  /** The other owners whose locks prevent the inserter from inserting the record. */
   holdersAt(id: string, inserter: TOwner): TOwner[] {
     return this.#spans
       .filter(({ owner, low, high }) => owner !== inserter && low < id && id < high)
@@ -89,7 +91,7 @@ export class GapLocks<TOwner extends object> {
     };
   }
 
-  /** Where the record is, or would be. */
+  /** The index of the record, or the index where it would be. */
   #indexOf(id: string): number {
     let [low, high] = [0, this.#records.length];
     while (low < high) {

@@ -1,7 +1,8 @@
 /**
- * How InnoDB locks and writes rows. A locking read sees the newest version and locks it; at REPEATABLE
- * READ and above it locks the gap of a row that is missing, which keeps others from inserting it. A
- * statement that fails is undone and leaves its locks; after a deadlock the whole transaction is.
+ * How InnoDB locks and writes rows. A locking read sees the newest version and locks it. At REPEATABLE
+ * READ and above, a locking read of a missing row locks its gap, which keeps others from inserting the
+ * row. A failed statement is undone, but leaves its locks. After a deadlock, the whole transaction is
+ * undone.
  */
 import type { Timeline } from "../timeline.js";
 import { LockTable } from "./locks.js";
@@ -10,11 +11,11 @@ import { ModelError, ModelRows, ModelTransaction, type Stored } from "./rows.js"
 export type WhenLocked = "wait" | "nowait" | "skip";
 
 export class InnodbTransaction extends ModelTransaction {
-  /** The records that it has put into the index. */
+  /** The records that the transaction has inserted into the index. */
   readonly inserted = new Set<string>();
-  /** How many rows it has written. */
+  /** How many rows the transaction has written. */
   undo = 0;
-  /** Whether its statement updates duplicates. */
+  /** Whether the transaction's statement updates duplicates. */
   updatesDuplicates = false;
 
   get locksGaps(): boolean {
@@ -22,7 +23,7 @@ export class InnodbTransaction extends ModelTransaction {
   }
 }
 
-/** What undoes a statement. */
+/** The state to which a failed statement is undone. */
 export interface Savepoint {
   writes: Map<string, Stored>;
   inserted: Set<string>;
@@ -31,7 +32,7 @@ export interface Savepoint {
 export class Innodb {
   readonly rows: ModelRows;
   readonly #locks: LockTable<ModelTransaction>;
-  /** Deleted records, and the commits that have deleted them. */
+  /** Deleted records, each with the commit that has deleted it. */
   readonly #deleted = new Map<string, number>();
 
   constructor(timeline: Timeline) {
@@ -63,7 +64,7 @@ export class Innodb {
     this.#purge();
   }
 
-  /** A deleted record stays in the index for as long as there is a snapshot that has the row. */
+  /** A deleted record stays in the index as long as a snapshot exists that has the row. */
   #purge(): void {
     const snapshots = [...this.rows.open].map(({ snapshot }) => snapshot ?? Infinity);
     const oldest = Math.min(Infinity, ...snapshots);
@@ -78,7 +79,7 @@ export class Innodb {
     return { writes: new Map(tx.writes), inserted: new Set(tx.inserted) };
   }
 
-  /** Its locks stay. */
+  /** Undoes a statement. Its locks stay. */
   undo(tx: InnodbTransaction, { writes, inserted }: Savepoint): void {
     if (!this.rows.open.has(tx)) return;
     const gone = [...tx.inserted].filter((id) => !inserted.has(id));
@@ -89,9 +90,9 @@ export class Innodb {
   }
 
   /**
-   * A locking read. At REPEATABLE READ and above, what is missing leaves the lock of a gap.
+   * A locking read. At REPEATABLE READ and above, a missing row leaves a lock of its gap.
    *
-   * @returns the newest state, or `undefined` if the row is to be skipped.
+   * @returns the newest state, or `undefined` if the row must be skipped.
    */
   async lock(
     tx: InnodbTransaction,
@@ -104,13 +105,13 @@ export class Innodb {
       if (whenLocked === "wait") await this.rows.lock(tx, id, mode);
       else if (!this.#locks.tryLock(tx, id, mode)) {
         if (whenLocked === "skip") {
-          // The search goes on to the next record, and finds that it is another one.
+          // The search goes on to the next record, and finds that it is not the row.
           if (tx.locksGaps) gaps.lockBehind(tx, id);
           return undefined;
         }
         throw new ModelError("lock not available");
       }
-      // It may have been a row that is gone now.
+      // While this statement waited, the row may have been deleted.
       if (!gaps.has(id)) continue;
       return tx.readLocked(id);
     }
@@ -122,12 +123,12 @@ export class Innodb {
     return this.#locks.holds(tx, id);
   }
 
-  /** Releases a row that turned out not to be meant. Only READ COMMITTED does. */
+  /** Releases a row that does not match after all. Only READ COMMITTED does so. */
   release(tx: InnodbTransaction, id: string): void {
     if (!tx.locksGaps) this.#locks.release(tx, id);
   }
 
-  /** @returns false if there is such a row, which is locked then. */
+  /** @returns false if such a row exists. That row is then locked. */
   async insert(tx: InnodbTransaction, id: string, state: Stored): Promise<boolean> {
     const { gaps } = this.#locks;
     for (;;) {
@@ -154,7 +155,7 @@ export class Innodb {
     tx.undo++;
   }
 
-  /** A record leaves the index. Locks of it become locks of the gap. */
+  /** Removes a record from the index. Locks of the record become locks of the gap. */
   #remove(id: string): void {
     const found = this.#locks.forget(id);
     const heirs = found.filter(([owner, mode]) => {
@@ -163,12 +164,12 @@ export class Innodb {
     });
     this.#locks.gaps.removeRecord(
       id,
-      // The lock of the one who has inserted it exists only if another has asked for it.
+      // The inserter's own lock exists only if another transaction has asked for it.
       found.length > 1 ? heirs.map(([owner]) => owner) : [],
     );
   }
 
-  /** The one that has done least, and among equals the one that has found it. */
+  /** The transaction that has done least. Among equals, the one that has found the deadlock. */
   #victimOf(circle: readonly ModelTransaction[], finder: ModelTransaction): ModelTransaction {
     const weigh = (tx: ModelTransaction) => {
       const modes = this.#locks.modesOf(tx).size;

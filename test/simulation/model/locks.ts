@@ -1,12 +1,12 @@
-/** Locks of rows, lines of those who wait for them, and the search for deadlocks. */
+/** Locks of rows, lines of owners that wait for them, and the search for deadlocks. */
 import type { Planned, Timeline } from "../timeline.js";
 import { GapLocks } from "./gap-locks.js";
 import { ModelError } from "./rows.js";
 
 /**
- * From the weakest: `share` and `update` conflict, `share` and `change` do not, two `share` do not,
- * and all others do. They are PostgreSQL's FOR KEY SHARE, FOR NO KEY UPDATE and FOR UPDATE. InnoDB
- * has the first one and the last one.
+ * From the weakest to the strongest. Conflicts: `update` conflicts with every mode, and `change`
+ * conflicts with `change`. All other pairs do not conflict. The modes are PostgreSQL's FOR KEY SHARE, FOR
+ * NO KEY UPDATE and FOR UPDATE. InnoDB has `share` and `update`, without `change`.
  */
 export type LockMode = "share" | "change" | "update";
 
@@ -22,11 +22,11 @@ const STRENGTH: Record<LockMode, number> = { share: 0, change: 1, update: 2 };
 interface Waiter<TOwner> {
   owner: TOwner;
   /**
-   * `"insert"`: it waits for those who have locked the gap. `"end"`: it waits for the end of one, and
-   * takes no lock.
+   * `"insert"`: the owner waits for those who have locked the gap. `"end"`: the owner waits for the end
+   * of one transaction, and takes no lock.
    */
   mode: LockMode | "insert" | "end";
-  /** Whose end it waits for. */
+  /** The owner whose end this one waits for. */
   until?: TOwner | undefined;
   id: string;
   grant(): void;
@@ -37,21 +37,23 @@ interface Waiter<TOwner> {
 
 export interface LockTableOptions<TOwner> {
   timeline: Timeline;
-  /** How long a statement waits before it looks for a deadlock, ms. With 0 it looks at once. */
+  /**
+   * How long a statement waits before it searches for a deadlock, ms. With 0, the search begins at once.
+   */
   deadlockTimeout: number;
   /**
-   * Whether a lock is taken at once that no held lock is in the way of, past those who wait for
-   * another one.
+   * Whether a lock is taken at once if no held lock conflicts with it, also past owners that wait for a
+   * conflicting lock.
    */
   overtakes?: boolean;
-  /** Whether one that holds the row in a weaker mode waits behind the others. */
+  /** Whether an owner that holds the row in a weaker mode waits behind the others. */
   upgradesWait?: boolean;
-  /** What a wait that took too long ends with. */
+  /** The error of a wait that took too long. */
   timedOut: "lock not available" | "lock wait time-out";
   /**
-   * Who of those that wait for each other has to give up.
+   * Which of the owners that wait for each other has to give up.
    *
-   * @default the one who has found it
+   * @default the owner that has found the deadlock
    */
   victimOf?(circle: readonly TOwner[], finder: TOwner): TOwner;
 }
@@ -78,7 +80,7 @@ export class LockTable<TOwner extends object> {
     return this.#held.get(id)?.has(owner) ?? false;
   }
 
-  /** The modes in which it holds locks. */
+  /** The modes in which the owner holds locks. */
   modesOf(owner: TOwner): Set<LockMode> {
     const modes = [...this.#held.values()].map((holders) => holders.get(owner));
     return new Set(modes.filter((mode) => mode !== undefined));
@@ -88,7 +90,7 @@ export class LockTable<TOwner extends object> {
     return this.#waiting.has(owner);
   }
 
-  /** Takes the lock if it is free. Does not mind those who wait for it. */
+  /** Takes the lock if it is free, even if others wait for it. */
   tryLock(owner: TOwner, id: string, mode: LockMode): boolean {
     if (!this.#isFree(owner, id, mode)) return false;
     this.#give(owner, id, mode);
@@ -96,7 +98,7 @@ export class LockTable<TOwner extends object> {
   }
 
   /**
-   * Takes the lock when it is free, after those who came before.
+   * Takes the lock when it is free, after all who came before.
    *
    * @param ms how long to wait.
    */
@@ -111,17 +113,17 @@ export class LockTable<TOwner extends object> {
       overtakes ||
       line.every((each) => !isOfRow(each.mode) || !conflicts(each.mode, mode));
     if (mayPass && this.tryLock(owner, id, mode)) return Promise.resolve();
-    // Who holds the row already, in a weaker mode, may go before the others.
+    // An owner that already holds the row in a weaker mode may go before the others.
     return this.#wait({ owner, id, mode, ms, isFirst: goesFirst });
   }
 
-  /** Waits for those who have locked the gap that a row comes into. */
+  /** Waits for all who have locked the gap into which a row is inserted. */
   async lockForInsert(owner: TOwner, id: string, ms: number): Promise<void> {
     if (this.gaps.holdersAt(id, owner).length === 0) return;
     await this.#wait({ owner, id, mode: "insert", ms, isFirst: false });
   }
 
-  /** Waits until another one has ended, because of a row that it has written. */
+  /** Waits until another owner has ended, because that owner has written the row. */
   waitForEnd(owner: TOwner, until: TOwner, id: string, ms: number): Promise<void> {
     return this.#wait({ owner, id, mode: "end", ms, isFirst: false, until });
   }
@@ -173,7 +175,7 @@ export class LockTable<TOwner extends object> {
     });
   }
 
-  /** Ends a wait, because the connection of the one who waits is gone. */
+  /** Ends a wait, because the connection of the waiting owner is gone. */
   leave(owner: TOwner): void {
     this.#waiting.get(owner)?.fail(new ModelError("transaction aborted"));
   }
@@ -198,7 +200,10 @@ export class LockTable<TOwner extends object> {
     this.#serve(id);
   }
 
-  /** The row is gone: there is nothing left to lock or to wait for. @returns who did either. */
+  /**
+   * The row is gone, so no lock and no wait for it remains. @returns the owners that had locked it or
+   * waited.
+   */
   forget(id: string): [owner: TOwner, mode: LockMode][] {
     const found = [...(this.#held.get(id) ?? [])];
     this.#held.delete(id);
@@ -238,7 +243,7 @@ export class LockTable<TOwner extends object> {
     }
   }
 
-  /** Looks whether a transaction waits for itself, and ends that. */
+  /** Checks whether an owner waits for itself through others, and ends such a deadlock. */
   #endCircle(finder: TOwner): void {
     const circle = this.#circleOf(finder);
     if (circle === undefined) return;

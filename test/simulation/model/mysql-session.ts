@@ -15,9 +15,9 @@ const LOCK_WAIT = 50_000;
 
 export class MysqlSession implements ModelSession {
   #tx: InnodbTransaction | undefined;
-  /** The transaction of the statement that runs. */
+  /** The transaction of the running statement. */
   #running: InnodbTransaction | undefined;
-  /** Of the next transaction. */
+  /** The isolation level of the next transaction. */
   #level: Level | undefined;
   #lockWait = LOCK_WAIT;
   #keptLockWait = LOCK_WAIT;
@@ -49,13 +49,13 @@ export class MysqlSession implements ModelSession {
   }
 
   #begin(): InnodbTransaction {
-    // Single statements, too, run at REPEATABLE READ, the default of both databases.
+    // Single statements also run at REPEATABLE READ, the default of both databases.
     const tx = this.server.innodb.begin(this.#level ?? "repeatable read");
     this.#level = undefined;
     return tx;
   }
 
-  /** @returns whether the setting is known. */
+  /** @returns whether the model knows the setting. */
   #set(text: string): boolean {
     if (text.startsWith("SET @rate_limit_lock_wait = @@innodb_lock_wait_timeout, ")) {
       this.#keptLockWait = this.#lockWait;
@@ -89,7 +89,7 @@ export class MysqlSession implements ModelSession {
       const isDeadlock = error instanceof ModelError && error.reason === "deadlock";
       if (isAlone || isDeadlock) {
         innodb.finish(tx, false);
-        // What comes next runs outside of it, and is committed at once.
+        // Later statements run outside of the transaction, and are committed at once.
         if (!isAlone) this.#tx = undefined;
       } else innodb.undo(tx, savepoint);
       throw error instanceof ModelError ? server.errorOf(error.reason) : error;

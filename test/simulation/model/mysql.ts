@@ -1,6 +1,7 @@
 /**
- * MySQL and MariaDB as far as the statements of the package can tell. They are known by their shape;
- * what is not known is an error, so that a new statement has to be modelled before it is simulated.
+ * MySQL and MariaDB, as far as the statements of the package can tell. The model recognizes statements by
+ * their shape. An unknown statement is an error, so that a new statement must be modelled before it is
+ * simulated.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
 import type { Row } from "../../../core/rows/row.js";
@@ -30,7 +31,7 @@ const ERRORS: Record<Reason, ServerError> = {
   "serialization failure": { errno: 1020, code: "ER_CHECKREAD", sqlState: "HY000" },
 };
 
-/** What the database reports. */
+/** The version that the database reports. */
 const VERSIONS: Record<Flavour, string> = {
   mariadb: "10.11.19-MariaDB (model)",
   mysql: "8.0.36 MySQL (model)",
@@ -38,11 +39,11 @@ const VERSIONS: Record<Flavour, string> = {
 
 const LOCKING: Record<string, WhenLocked> = { "": "wait", NOWAIT: "nowait", "SKIP LOCKED": "skip" };
 
-/** The numbers of a take that owes nothing, in the order of a list. */
+/** The numbers of a take without a debt, in the order of a list. */
 const OWN = "total rate period most now isWindow".split(" ");
 const ANY = [...OWN, "capacity", "own", "least"];
 
-/** The parameters of a take of one row, in the order of the text. The last one of all is `most`. */
+/** The parameters of a take of one row, in the order of the text. The last parameter of all is `most`. */
 const TAKE_ONE: Record<"own" | "any", Record<PeriodicConfig["kind"], string[]>> = {
   own: {
     "token bucket": "now rate period total now name key shard".split(" "),
@@ -54,7 +55,7 @@ const TAKE_ONE: Record<"own" | "any", Record<PeriodicConfig["kind"], string[]>> 
   },
 };
 
-/** What is used stands in the text three times. */
+/** The expression for the used tokens stands in the text three times. */
 function ofAny(refill: string, ts: string): string[] {
   const after = `capacity ${refill} least total`;
   return `${after} own capacity ${after} ${after} ${ts} name key shard`.split(" ");
@@ -160,7 +161,7 @@ export class MysqlServer implements ModelServer {
     return answer(rows);
   }
 
-  /** A read without FOR UPDATE. At SERIALIZABLE it locks, too. */
+  /** A read without FOR UPDATE. At SERIALIZABLE, the read locks, too. */
   async #look(tx: InnodbTransaction, id: string) {
     return tx.level === "serializable" ? this.innodb.lock(tx, id, "share", "wait") : tx.read(id);
   }
@@ -198,7 +199,7 @@ export class MysqlServer implements ModelServer {
     const kindOfAll = text.includes("FLOOR(") ? "fixed window" : "token bucket";
     const isEither = text.includes("CASE WHEN i.`isWindow`");
     const isOne = !text.includes("JSON_TABLE(");
-    // Only these read rows with a debt.
+    // Only these statements read rows with a debt.
     const isAny = text.includes("CASE WHEN t.`used` <");
     const whenLocked = text.includes("FOR UPDATE SKIP LOCKED") ? "skip" : "wait";
     return async (tx, params) => {
@@ -265,7 +266,7 @@ export class MysqlServer implements ModelServer {
     return done(1);
   }
 
-  /** Locks full rows, and skips those that others have locked. */
+  /** Locks full rows, and skips rows that others have locked. */
   #lockFull(text: string): Statement<InnodbTransaction> {
     const fullRows = understandFull(text, this.rows);
     return async (tx, params) => {
@@ -279,7 +280,7 @@ export class MysqlServer implements ModelServer {
     };
   }
 
-  /** Deletes those of a list that are full. */
+  /** Deletes the full rows of a list. */
   #removeFull(text: string): Statement<InnodbTransaction> {
     const isFull = understandFullness(text);
     return async (tx, [json, name, ...terms]) => {
@@ -295,7 +296,7 @@ export class MysqlServer implements ModelServer {
   }
 }
 
-/** What the check of the table finds. */
+/** The columns that the check of the table finds. */
 const TABLE = [
   ["name", "varchar"],
   ["key", "varchar"],
@@ -315,7 +316,7 @@ export function done(rowCount: number): Answer {
   return { rows: [], rowCount, command: "" };
 }
 
-/** A row as a result shows it: its numbers are texts. */
+/** A row as a result contains it: its numbers are texts. */
 function shown(id: string, row: Row): Record<string, unknown> {
   const { used, ts, ...rest } = columnsOf(id, row);
   return { ...rest, used: String(used), ts: String(ts) };
@@ -326,7 +327,7 @@ interface Line {
   numbers: number[];
 }
 
-/** The rows of a list, and the numbers behind each. */
+/** The rows of a list, each with the numbers behind it. */
 function linesOf([json]: readonly unknown[]): Line[] {
   return (JSON.parse(String(json)) as unknown[][]).map(([name, key, shard, ...numbers]) => ({
     id: idOf(name, key, shard),

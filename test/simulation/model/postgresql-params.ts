@@ -1,4 +1,4 @@
-/** What the parameters of the package's statements on PostgreSQL say. */
+/** Reads the parameters of the package's statements on PostgreSQL. */
 import type { Row } from "../../../core/rows/row.js";
 import { idOf } from "./rows.js";
 import type { TakeNumbers } from "./take.js";
@@ -19,7 +19,7 @@ export function numbersOf(params: readonly unknown[], from: number, count: numbe
   return params.slice(from, from + count) as number[][];
 }
 
-/** Of a take whose rows share their terms. */
+/** The lines of a take whose rows share their terms. */
 export function linesOfTake(
   text: string,
   isOne: boolean,
@@ -31,7 +31,8 @@ export function linesOfTake(
     const any = isAny ? { capacity: capacity!, own: own!, least: least! } : undefined;
     const terms = { isWindow, rate: rate!, period: period!, most: most!, any };
     const lineOf = (id: string, fresh: Row): ModelLine => {
-      // What is taken is used in a new row, and of a token bucket, that row has the time.
+      // In a new row, the taken tokens are the used tokens. For a token bucket, the new row's `ts` is the
+      // time.
       const shown = any !== undefined && fresh.used < 0 ? any.capacity - fresh.used : fresh.used;
       const total = isAny && isOne ? Number(params[12]) : shown;
       const now = isAny || isWindow ? time! : fresh.ts;
@@ -46,14 +47,14 @@ export function linesOfTake(
   };
 }
 
-/** Of a take whose rows have terms of their own. */
+/** The lines of a take whose rows have terms of their own. */
 export function linesWithTermsOf(params: readonly unknown[]): ModelLine[] {
   const [used, times] = numbersOf(params, 3, 2);
   const lineOf = String(params[6]);
   const [totals, places] = numbersOf(params, 7, 2);
   const [windows, rates, periods, capacities, owns, mosts, leasts] = numbersOf(params, 9, 7);
   return idsOf(params).map((id, i) => {
-    // As in SQL, where arrays begin with 1.
+    // As in SQL, arrays begin with 1.
     const line = Number(found(lineOf, id)) - 1;
     const place = places![line]! - 1;
     const numbers: TakeNumbers = {
@@ -69,7 +70,7 @@ export function linesWithTermsOf(params: readonly unknown[]): ModelLine[] {
   });
 }
 
-/** What a JSON object has for a row. */
+/** The value that a JSON object has for a row. */
 function found(json: string, id: string): unknown {
   const [name, key, shard] = id.split("\0");
   const all = JSON.parse(json) as Record<string, Record<string, unknown>>;

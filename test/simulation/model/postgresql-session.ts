@@ -1,4 +1,4 @@
-/** One connection to the model of PostgreSQL: its transaction, and what ends it. */
+/** One connection to the model of PostgreSQL: its transaction, and how the transaction ends. */
 import type { PostgresqlServer } from "./postgresql.js";
 import { type Level, ModelError, type ModelTransaction } from "./rows.js";
 import { type Answer, answer, type ModelSession } from "./server.js";
@@ -11,7 +11,7 @@ const LEVELS: Record<string, Level> = {
 
 export class PostgresqlSession implements ModelSession {
   #tx: ModelTransaction | undefined;
-  /** The transaction of the statement that runs. */
+  /** The transaction of the running statement. */
   #running: ModelTransaction | undefined;
 
   constructor(readonly server: PostgresqlServer) {}
@@ -44,7 +44,7 @@ export class PostgresqlSession implements ModelSession {
       if (this.#tx === undefined) server.rows.finish(tx, true);
       return result;
     } catch (error) {
-      // Its locks are released at once, although it goes on to the ROLLBACK.
+      // The locks are released at once, although the transaction stays open until its ROLLBACK.
       server.rows.finish(tx, false);
       tx.isAborted = true;
       throw error instanceof ModelError ? server.errorOf(error.reason) : error;

@@ -1,6 +1,7 @@
 /**
- * PostgreSQL as far as the statements of the package can tell. They are known by their shape; what is
- * not known is an error, so that a new statement has to be modelled before it is simulated.
+ * PostgreSQL, as far as the statements of the package can tell. The model recognizes statements by their
+ * shape. An unknown statement is an error, so that a new statement must be modelled before it is
+ * simulated.
  */
 import type { Row } from "../../../core/rows/row.js";
 import { understandBrowse, understandFull } from "./browse.js";
@@ -18,7 +19,7 @@ import { PostgresqlSession } from "./postgresql-session.js";
 import { takeFrom } from "./take.js";
 import { type Answer, answer, byText, type ModelServer, type Statement } from "./server.js";
 
-/** SQLSTATE by reason. */
+/** The SQLSTATE for each reason. */
 const CODES: Record<Reason, string> = {
   "serialization failure": "40001",
   deadlock: "40P01",
@@ -129,10 +130,10 @@ export class PostgresqlServer implements ModelServer {
     throw new Error(`the model does not know this statement: ${text}`);
   }
 
-  /** Locks a row that is visible. @returns false if it is to be skipped. */
+  /** Locks a visible row. @returns false if the row must be skipped. */
   async #lock(tx: ModelTransaction, id: string, mode: LockMode, wait: "wait" | "nowait" | "skip") {
     const { locks } = this.rows;
-    // The version that it sees is not the newest one. It does not wait for the lock of that.
+    // The version that the transaction sees is not the newest. So it fails without waiting for the lock.
     if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
     if (wait === "wait") await this.rows.lock(tx, id, mode);
     else if (!locks.tryLock(tx, id, mode)) {
@@ -167,8 +168,8 @@ export class PostgresqlServer implements ModelServer {
   }
 
   /**
-   * Waits for another transaction that has inserted, changed or deleted the row. A lock alone is not
-   * waited for. @returns the state that it finds then, without a lock; a new row is locked.
+   * Waits for another transaction that has inserted, changed or deleted the row. Does not wait for a mere
+   * lock. @returns the state after the wait, without a lock. A new row is locked.
    */
   async #lockForInsert(tx: ModelTransaction, id: string): Promise<Stored> {
     for (;;) {
@@ -253,7 +254,7 @@ export class PostgresqlServer implements ModelServer {
     return answer(rows);
   }
 
-  /** Deletes full rows, and skips those that others have locked. */
+  /** Deletes full rows, and skips rows that others have locked. */
   #prune(text: string): Statement<ModelTransaction> {
     const fullRows = understandFull(text, this.rows);
     return async (tx, params) => {
@@ -264,7 +265,7 @@ export class PostgresqlServer implements ModelServer {
     };
   }
 
-  /** Locks the rows that are as they were, and skips those that others have locked. */
+  /** Locks the rows that have not changed, and skips rows that others have locked. */
   async #lockSame(
     tx: ModelTransaction,
     ids: readonly string[],
@@ -287,7 +288,7 @@ export class PostgresqlServer implements ModelServer {
   }
 }
 
-/** What the check of the table finds. */
+/** The columns that the check of the table finds. */
 const TABLE = [
   ["name", "text"],
   ["key", "text"],
@@ -307,10 +308,10 @@ const TABLE = [
   version: "PostgreSQL 15.5 (model)",
 }));
 
-/** A parameter of a statement about one row, as one about many rows has it. */
+/** Turns a parameter of a statement about one row into the list of a statement about many rows. */
 const listOf = (param: unknown) => [param];
 
-/** Two doubles, as the statements show them. */
+/** The bits of two doubles, as the statements return them. */
 function bitsOf({ used, ts }: Row): string {
   const bits = new DataView(new ArrayBuffer(16));
   bits.setFloat64(0, used);

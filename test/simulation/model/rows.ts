@@ -1,7 +1,7 @@
 /**
- * The rows of a model database, in versions, and the transactions that read and write them. It keeps
- * what a database promises about isolation and locks, and nothing else: no disk and no planner. The
- * differential test holds it against the real ones.
+ * The rows of a model database, in versions, and the transactions that read and write them. The model
+ * keeps a database's promises about isolation and locks, and nothing else: no disk and no planner. The
+ * differential test compares it with the real databases.
  */
 import type { Row } from "../../../core/rows/row.js";
 import type { LockMode, LockTable } from "./locks.js";
@@ -11,7 +11,7 @@ export type Stored = Row | null;
 
 export type Level = "read committed" | "repeatable read" | "serializable";
 
-/** An error of the database. How it looks is up to the dialect. */
+/** An error of the database. The dialect decides its form. */
 export class ModelError extends Error {
   constructor(readonly reason: Reason) {
     super(reason);
@@ -28,19 +28,19 @@ export type Reason =
   | "out of range";
 
 interface Version {
-  /** The number of the commit that made it. */
+  /** The number of the commit that made the version. */
   commit: number;
   state: Stored;
-  /** Whether a Serializable transaction made it. */
+  /** Whether a Serializable transaction made the version. */
   bySerializable: boolean;
 }
 
-/** A row is a text: a name, a key and a shard, in the order of the primary key. */
+/** The id of a row is a text: a name, a key and a shard, in the order of the primary key. */
 export class ModelRows {
   readonly locks: LockTable<ModelTransaction>;
   /** Committed versions, oldest first. */
   readonly #versions = new Map<string, Version[]>();
-  /** What each open transaction has written. */
+  /** The open transaction that has written each row. */
   readonly #written = new Map<string, ModelTransaction>();
   #commits = 0;
   /** Transactions whose snapshots need old versions. */
@@ -70,7 +70,7 @@ export class ModelRows {
     this.#checkOpen(tx);
   }
 
-  /** Waits for those who have locked the gap that a row comes into. */
+  /** Waits for all who have locked the gap into which a row is inserted. */
   async lockForInsert(tx: ModelTransaction, id: string): Promise<void> {
     await this.locks.lockForInsert(tx, id, tx.lockTimeout);
     this.#checkOpen(tx);
@@ -82,7 +82,7 @@ export class ModelRows {
     this.#checkOpen(tx);
   }
 
-  /** Its connection may have been lost in the instant in which its wait had ended. */
+  /** The transaction's connection may have been lost at the instant at which its wait ended. */
   #checkOpen(tx: ModelTransaction): void {
     if (!this.open.has(tx)) throw new ModelError("transaction aborted");
   }
@@ -92,12 +92,12 @@ export class ModelRows {
     return this.#versions.get(id)?.at(-1)?.state ?? null;
   }
 
-  /** The state as of a commit. */
+  /** The state at a commit. */
   asOf(id: string, commit: number): Stored {
     return this.#versions.get(id)?.findLast((version) => version.commit <= commit)?.state ?? null;
   }
 
-  /** Whether a later commit than this one has changed the row. */
+  /** Whether a commit after this one has changed the row. */
   hasChangedSince(id: string, commit: number, bySerializable = false): boolean {
     const versions = this.#versions.get(id) ?? [];
     return versions.some(
@@ -110,7 +110,7 @@ export class ModelRows {
     return this.#written.get(id);
   }
 
-  /** All rows that exist, in the order of their texts. */
+  /** All rows that exist, sorted by their ids. */
   all(): [id: string, state: Row][] {
     const found: [string, Row][] = [];
     for (const id of [...this.#versions.keys()].sort()) {
@@ -124,7 +124,7 @@ export class ModelRows {
     this.#written.set(id, tx);
   }
 
-  /** Makes what a transaction has written visible, and ends it. */
+  /** Ends a transaction. If it commits, its writes become visible. */
   finish(tx: ModelTransaction, commits: boolean): void {
     if (!this.open.delete(tx)) return;
     if (commits && tx.writes.size > 0) {
@@ -146,12 +146,12 @@ export class ModelRows {
     this.locks.releaseAll(tx);
   }
 
-  /** A copy of what is committed, for another server. */
+  /** A copy of the committed rows, for another server. */
   snapshot(): Map<string, Stored> {
     return new Map([...this.#versions.keys()].map((id) => [id, this.newest(id)]));
   }
 
-  /** Takes over what another server had committed. */
+  /** Takes over the committed rows of another server. */
   restore(rows: ReadonlyMap<string, Stored>): void {
     this.#versions.clear();
     for (const [id, state] of rows) {
@@ -163,19 +163,22 @@ export class ModelRows {
 
 export class ModelTransaction {
   readonly writes = new Map<string, Stored>();
-  /** The rows that it has read, those that do not exist included. */
+  /** The rows that the transaction has read, including rows that do not exist. */
   readonly reads = new Set<string>();
-  /** The commit up to which it sees. Taken at its first statement, if it keeps one. */
+  /**
+   * The last commit that the transaction sees. Set at its first statement, if the transaction keeps a
+   * snapshot.
+   */
   snapshot: number | undefined;
   committedAs: number | undefined;
-  /** The commit that its statement sees. Older versions of rows are kept for it. */
+  /** The commit that the current statement sees. Older versions of rows are kept for it. */
   needs: number | undefined;
-  /** How long its statements wait for a lock, ms. */
+  /** How long the transaction's statements wait for a lock, ms. */
   lockTimeout = Infinity;
   isAborted = false;
-  /** When the statement that runs was sent. */
+  /** When the running statement was sent. */
   sentAt = 0;
-  /** When the statement was sent that has written each row. */
+  /** For each written row: when the statement that wrote it was sent. */
   readonly writtenBy = new Map<string, number>();
 
   constructor(
@@ -187,7 +190,7 @@ export class ModelTransaction {
     return this.level !== "read committed";
   }
 
-  /** A statement begins: it sees what is committed now, or what the transaction sees anyway. */
+  /** Begins a statement. It sees the last commit, or the transaction's snapshot. */
   see(): number {
     if (this.keepsSnapshot) this.snapshot ??= this.rows.lastCommit;
     return (this.needs = this.snapshot ?? this.rows.lastCommit);
@@ -219,8 +222,9 @@ export class ModelTransaction {
   }
 
   /**
-   * Whether another Serializable transaction has changed what this one has read. PostgreSQL looks
-   * for fewer, dangerous structures only; it fails less often, and never lets more through.
+   * Whether another Serializable transaction has changed a row that this one has read. PostgreSQL looks
+   * only for dangerous structures, which are fewer, so it fails less often. It never lets more through
+   * than the model.
    */
   hasStaleReads(): boolean {
     const { snapshot, rows } = this;
@@ -231,7 +235,7 @@ export class ModelTransaction {
   }
 }
 
-/** NUL is in no name and no key. */
+/** No name and no key contains NUL. */
 export function idOf(name: unknown, key: unknown, shard: unknown): string {
   return `${String(name)}\0${String(key)}\0${String(shard)}`;
 }

@@ -1,18 +1,18 @@
-/** What the network needs of a model database, and what the models share. */
+/** The interface between the network and a model database, and what the models share. */
 import type { ModelRows } from "./rows.js";
 
 /** The answer to a statement. */
 export interface Answer {
   rows: Record<string, unknown>[];
   rowCount: number;
-  /** The first word of what was done. */
+  /** The first word of the command that was carried out. */
   command: string;
 }
 
-/** One connection, on the side of the server. */
+/** The server's side of one connection. */
 export interface ModelSession {
   readonly isInTransaction: boolean;
-  /** @param sentAt when the other side has sent it, ms of the timeline. */
+  /** @param sentAt when the client has sent the statement, ms of the timeline. */
   query(text: string, params: readonly unknown[], sentAt?: number): Promise<Answer>;
   /** The connection is gone: its transaction is rolled back. */
   close(): void;
@@ -22,22 +22,25 @@ export interface ModelServer {
   readonly rows: ModelRows;
   isReadOnly: boolean;
   connect(): ModelSession;
-  /** Locks a row as a transaction of another application would. @returns what ends that. */
+  /**
+   * Locks a row as a transaction of another application would. @returns a function that releases the
+   * lock.
+   */
   hold(id: string): () => void;
 }
 
-/** Carries a statement out, in a transaction. */
+/** Carries out a statement in a transaction. */
 export type Statement<TTransaction> = (
   tx: TTransaction,
   params: readonly unknown[],
 ) => Promise<Answer>;
 
-/** Rows as the answer to a statement that returns some. */
+/** The answer of a statement that returns rows. */
 export function answer(rows: Record<string, unknown>[]): Answer {
   return { rows, rowCount: rows.length, command: "SELECT" };
 }
 
-/** What a text means is found out once. @param understand gets the text with single spaces. */
+/** Interprets each text once. @param understand gets the text with single spaces. */
 export function byText<TMeaning>(
   understand: (text: string) => TMeaning,
 ): (text: string) => TMeaning {

@@ -1,6 +1,6 @@
 /**
- * What the statements of the package calculate with one row, written anew: the take, and whether a row is
- * full. Rows that a statement cannot read are left to the decisions of the store.
+ * What the statements of the package calculate for one row, written a second time: the take, and whether
+ * a row is full. Rows that a statement cannot read are left to the decisions of the store.
  */
 import { CLOSED } from "../../../core/rows/bucket.js";
 import type { Row } from "../../../core/rows/row.js";
@@ -10,19 +10,22 @@ export interface TakeNumbers {
   isWindow: boolean;
   rate: number;
   period: number;
-  /** The most that may be used after it. */
+  /** The most tokens that may be used after the take. */
   most: number;
   total: number;
   now: number;
-  /** `undefined`: a take that owes nothing. It takes from no row that says more than `most`, or a debt. */
+  /**
+   * `undefined`: a take without a debt. It takes nothing from a row that says more than `most`, or a
+   * debt.
+   */
   any?: { capacity: number; own: number; least: number } | undefined;
 }
 
-/** @returns the row after the take, or `undefined` where it does not pass. */
+/** @returns the row after the take, or `undefined` if the take does not pass. */
 export function takeFrom({ used, ts }: Row, numbers: TakeNumbers): Row | undefined {
   const { most, total, any } = numbers;
   const { capacity, own, least } = any ?? { capacity: most, own: most, least: 0 };
-  // What a larger config has used, and a closing, are left to the decisions.
+  // A row of a larger config, or of a closed bucket, is left to the decisions.
   if (used > own || (any === undefined && used < 0)) return undefined;
   const read = used < 0 ? capacity - used : used;
   const { refilled, at } = refill(ts, numbers);
@@ -36,12 +39,12 @@ export interface FullNumbers {
   rate: number;
   period: number;
   capacity: number;
-  /** What is used of a bucket that was closed, when it opens. */
+  /** The used tokens of a closed bucket at the instant at which it opens. */
   opened: number;
   now: number;
 }
 
-/** Whether nothing of a row is used any more. What a larger config has used of it counts in full. */
+/** Whether no token of a row is used any more. Use by a larger config counts in full. */
 export function isFullRow({ used, ts }: Row, numbers: FullNumbers): boolean {
   const wasClosed = used === CLOSED;
   const open = used < 0 ? numbers.capacity - used : used;
@@ -49,7 +52,10 @@ export function isFullRow({ used, ts }: Row, numbers: FullNumbers): boolean {
   return level - refill(ts, numbers).refilled <= 0 && (!wasClosed || ts <= numbers.now);
 }
 
-/** What has come since, and when that was so. The windows of a row are those of its own `ts`. */
+/**
+ * How many tokens have refilled, and the row's `ts` after that. The windows of a row follow from its own
+ * `ts`.
+ */
 function refill(
   ts: number,
   { isWindow, rate, period, now }: Pick<FullNumbers, "isWindow" | "rate" | "period" | "now">,

@@ -1,12 +1,12 @@
-/** What a page predicts is what the server answers, when no one else takes. */
+/** A page predicts what the server answers, if no other caller takes tokens. */
 import type { RateLimitResult } from "../../../server/index.js";
 import type { Random } from "../random.js";
 import { SHOWN, type ShownName } from "../workloads/context.js";
 import type { PageView } from "./page-view.js";
 
-/** How long a debit may stay after its call, ms: reports are waited for, and a poll may have failed. */
+/** How long a debit may stay after its call, ms: the page waits for reports, and a poll may have failed. */
 const REPORTED = 2200;
-/** How often a question that the store has failed is asked again. */
+/** How often a request is repeated after the store has failed. */
 const MOST_FAILURES = 20;
 
 export async function agrees(view: PageView, name: ShownName, random: Random): Promise<void> {
@@ -24,7 +24,7 @@ export async function agrees(view: PageView, name: ShownName, random: Random): P
     const { debits = 0 } = view.limit(name) ?? {};
     const count = random.between(1, 3);
     if (debits === 0 && (await hasAnswered(view, name, count))) return;
-    // A poll comes by then.
+    // By then, a poll has come.
     await timeline.until(timeline.now + 1000);
   }
   view.report(`has no answer to compare: ${view.limit(name)?.debits} debits of ${name}`);
@@ -43,7 +43,7 @@ async function hasAnswered(view: PageView, name: ShownName, count: number): Prom
   if (served === undefined || "error" in served) {
     const code = (served as { error?: { data?: { code?: string } } } | undefined)?.error?.data
       ?.code;
-    // More than the limit ever holds.
+    // The call asks for more than the limit ever holds.
     return code === "PAYLOAD_TOO_LARGE";
   }
   const { ok } = served.data as RateLimitResult;

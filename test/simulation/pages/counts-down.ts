@@ -1,14 +1,16 @@
-/** A countdown that has ended means that the next call passes, when no one else takes. */
+/** When a countdown has ended, the next call passes, if no other caller takes tokens. */
 import type { ShownName } from "../workloads/context.js";
 import type { PageView } from "./page-view.js";
 
 /** The longest wait of the limits, and a heartbeat, ms. */
 const LONGEST = 32_000;
-/** A report of the last call may be on its way. */
+/** Several tries, since a report of the last call may be on its way. */
 const TRIES = 3;
 const MOST_CALLS = 25;
 
-/** @param exhausts takes tokens until the page predicts a denial. False: it could not. */
+/**
+ * @param exhausts takes tokens until the page predicts a denial. It resolves with false if it could not.
+ */
 export async function countsDown(
   view: PageView,
   name: ShownName,
@@ -42,7 +44,7 @@ async function clicks({ page, world }: PageView, name: ShownName): Promise<boole
   return false;
 }
 
-/** Waits as the page's countdown does. @returns whether it has ended. */
+/** Waits as the page's countdown does. @returns whether the countdown has ended. */
 async function waits(view: PageView, name: ShownName): Promise<boolean> {
   const { page, world } = view;
   const { timeline } = world;

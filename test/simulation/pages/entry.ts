@@ -1,4 +1,7 @@
-/** What a simulation loads of the package and of tRPC: for a page, and for a process that serves it. */
+/**
+ * The parts of the package and of tRPC that a simulation loads: for a page, and for a process that serves
+ * it.
+ */
 export { initTRPC, TRPCError, getTRPCErrorFromUnknown, getTRPCErrorShape } from "@trpc/server";
 export {
   createTRPCClient,

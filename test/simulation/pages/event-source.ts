@@ -1,20 +1,20 @@
-/** A browser's `EventSource` on the network of a simulation: it connects again by itself. */
+/** A browser's `EventSource` on the network of a simulation. It reconnects by itself. */
 import type { Planned } from "../timeline.js";
 import type { Host, Visitor, Web } from "./web.js";
 
-/** Pause of a browser before it connects again, ms. */
+/** The pause of a browser before it reconnects, ms. */
 const RETRY = 3000;
-/** How long until a process notices that a page is gone without a word, ms. A browser takes longer. */
+/** How long a process takes to notice that a page has vanished silently, ms. A browser takes longer. */
 const NOTICED_AFTER = 30_000;
 const BROWSER_NOTICES_AFTER = 60_000;
 
-/** One connection of it to a process. */
+/** One connection of an `EventSource` to a process. */
 interface Connection {
   host: Host;
-  /** What the process sees of its end. */
+  /** The signal by which the process sees the end of the connection. */
   end: AbortController;
   isSilent: boolean;
-  /** No event arrives before the one that was sent before it. */
+  /** No event may arrive before an earlier event. */
   eventsUntil: number;
 }
 
@@ -59,14 +59,14 @@ export class EventSourceModel {
     this.#disconnect();
   }
 
-  /** The connection breaks: both sides know. */
+  /** Breaks the connection, so that both sides know. */
   break(): void {
     if (!this.isConnected) return;
     this.#disconnect();
     this.#reconnect();
   }
 
-  /** The connection carries nothing any more, and neither side is told for a while. */
+  /** Silences the connection: it carries nothing any more, and neither side is told for a while. */
   silence(): void {
     const connection = this.#connection;
     if (connection === undefined || connection.isSilent) return;
@@ -111,7 +111,7 @@ export class EventSourceModel {
     });
   }
 
-  /** Brings an event to the page. `error` is the end of the connection. */
+  /** Carries an event to the page. `error` stands for the end of the connection. */
   #carry(connection: Connection, type: string, data: string): void {
     const { timeline, heldUntil } = this.#web;
     const { eventsUntil } = connection;
@@ -154,7 +154,7 @@ export class EventSourceModel {
     if (this.readyState !== this.CLOSED && this.#connection === undefined) this.#connect();
   }
 
-  /** This side is done with the connection. */
+  /** Closes this side of the connection. */
   #disconnect(): void {
     const connection = this.#connection;
     if (connection === undefined) return;

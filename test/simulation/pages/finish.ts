@@ -1,7 +1,7 @@
 /**
- * What has to be true of pages when faults are over: they come right in a bounded time, predict what
- * the server answers, count down to an instant at which a call passes, hear of the changes of other
- * processes, show what comes back when holds lapse, and leave nothing behind.
+ * What must be true of pages when faults are over. They show the right state within a bounded time,
+ * predict what the server answers, count down to an instant at which a call passes, hear of changes by
+ * other processes, show what comes back when holds lapse, and leave nothing behind.
  */
 import type { Random } from "../random.js";
 import type { World } from "../simulate.js";
@@ -12,13 +12,13 @@ import { type Pages, take } from "./pages.js";
 import { showsLapses } from "./shows-lapses.js";
 import { PageView } from "./page-view.js";
 
-/** For how long a statement of a call that has failed may still be carried out, ms. */
+/** How long a statement of a failed call may still be carried out, ms. */
 const MAY_COME_FOR = 15_000;
-/** How long a page may take until it shows what the server holds, ms. */
+/** The longest time until a page shows what the server holds, ms. */
 const RECOVERY = 45_000;
-/** How long a page may take until it has a stream again, ms: the longest pause, and refusals. */
+/** The longest time until a page has a stream again, ms: the longest pause, and refusals. */
 const LIVE_AGAIN = 90_000;
-/** How long a page that was left may have timers, ms. An answer is waited for that long. */
+/** How long a closed page may keep timers, ms. It waits that long for an answer. */
 const LEFT = 11_000;
 
 export async function finishPages(world: World, pages: Pages, random: Random): Promise<void> {
@@ -26,7 +26,7 @@ export async function finishPages(world: World, pages: Pages, random: Random): P
   const views = pages.running.map((page) => new PageView(world, pages, page));
   if (failures.size > 0) await timeline.until(timeline.now + MAY_COME_FOR);
   await Promise.all(views.map(recovers));
-  // Pages of one visitor take from the same buckets, so one of them does it.
+  // Pages of one visitor take from the same buckets, so only one of them makes the calls.
   const first = views.filter(
     ({ page }, i) => views.findIndex((other) => other.page.visitor === page.visitor) === i,
   );
@@ -51,7 +51,7 @@ async function recovers(view: PageView): Promise<void> {
   const { timeline } = world;
   await timeline.until(page.pausedUntil);
   page.process.read(() => page.calm());
-  // A call that hangs keeps its debit until the browser gives it up.
+  // A call that hangs keeps its debit until the browser gives the call up.
   while (page.calling > 0) await timeline.until(timeline.now + 1000);
   const since = timeline.now;
   for (;;) {
@@ -70,7 +70,7 @@ async function predicts(view: PageView, random: Random): Promise<void> {
   view.world.calls.note("page predicts");
   await hears(view, random);
   await agrees(view, name, random);
-  // Which shards a call sees is up to chance.
+  // Chance decides which shards a call sees.
   if ("shards" in SHOWN[name]) return;
   await countsDown(view, name);
   await hears(view, random);
@@ -85,7 +85,7 @@ async function hears(view: PageView, random: Random): Promise<void> {
   await view.untilConnected();
   const name = random.pick(names);
   const held = page.observer.remaining({ name }) ?? 0;
-  // All of it, so that it has not refilled until the page is looked at.
+  // Take all tokens, so that they have not refilled when the page is checked.
   const isTaken = await take(world, random.pick(members.running), name, page.visitor, held);
   if (held === 0 || !isTaken) return;
   world.calls.note("page hears");
@@ -104,7 +104,7 @@ async function isLiveAgain(view: PageView): Promise<void> {
   // With fewer streams than pages, some of them poll.
   if (page.live !== "stream" || maxStreams < pages.running.length) return;
   const until = Math.max(heldUntil, scenario.duration) + LIVE_AGAIN;
-  // A stream may be held for longer than this looks.
+  // A proxy may hold a stream for longer than this test looks.
   if (until > scenario.duration + 150_000) return;
   while (page.observer.connection !== "live") {
     if (timeline.now > until) return view.report(`has no stream again after ${LIVE_AGAIN} ms`);

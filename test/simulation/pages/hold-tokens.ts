@@ -1,14 +1,14 @@
-/** Processes that hold tokens of visitors, and die before they settle them. */
+/** Processes that hold tokens of visitors, and die before they settle their holds. */
 import { createRandom } from "../random.js";
 import type { World } from "../simulate.js";
 import { isStoreFailure, type Member } from "../workloads/context.js";
 import type { Pages } from "./pages.js";
 
-/** The longest hold of one that is taken while faults happen, ms. */
+/** The longest hold that is taken while faults happen, ms. */
 const LONGEST = 6000;
 
 export interface Holding {
-  /** Whose tokens. */
+  /** The visitor whose tokens are held. */
   visitor: string;
   count: number;
   /** When the hold lapses, ms from now. */
@@ -16,10 +16,10 @@ export interface Holding {
 }
 
 /**
- * Holds tokens that come back when the hold lapses. Nothing settles it: its process has died, as far as
- * the store can tell.
+ * Holds tokens that come back when the hold lapses. No call settles the hold: for the store, its process
+ * has died.
  *
- * @returns whether it is known to hold them.
+ * @returns whether the hold is certain.
  */
 export function holdTokens(
   { failures, timeline }: World,
@@ -42,7 +42,7 @@ export function holdTokens(
   });
 }
 
-/** Such processes, while people use their pages. They have a generator of their own. */
+/** Makes such holds while people use their pages. They have a random generator of their own. */
 export function holdBeside(world: World, pages: Pages): void {
   const random = createRandom(world.scenario.seed ^ 0x510e527f);
   const next = () => {

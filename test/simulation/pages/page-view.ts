@@ -1,4 +1,4 @@
-/** What a page shows, beside what the database of the simulation holds. */
+/** Compares what a page shows with what the database of the simulation holds. */
 import { calculateRateLimit } from "../../../core/calculate.js";
 import { HELD } from "../../../core/rows/hold.js";
 import { sumShards } from "../../../core/shards.js";
@@ -8,11 +8,11 @@ import type { ShownName } from "../workloads/context.js";
 import type { Page } from "./page.js";
 import type { Pages } from "./pages.js";
 
-/** How long until a page knows of a change by another process, ms, beside the ways of messages. */
+/** How long a page takes to learn of a change by another process, ms, besides the delays of messages. */
 const HEARD = { live: 1500, polling: 5500, offline: 0 };
-/** How long until a page finds out that its stream is dead and has another one, ms. */
+/** How long a page takes to notice that its stream is dead, and to open another one, ms. */
 const DEAD_STREAM = 15_000;
-/** Faults that keep a process from knowing the time of its database. */
+/** Faults that keep a process from knowing the database's time. */
 const UNSURE = /slow|frozen|busy|database clock/;
 
 export class PageView {
@@ -32,13 +32,13 @@ export class PageView {
     return EPOCH + this.world.timeline.now + this.world.databaseClockError;
   }
 
-  /** How long messages may take from a page to the database and back, several times, ms. */
+  /** The largest delay of several messages from a page to the database and back, ms. */
   get way(): number {
     const { delay, pages } = this.world.scenario;
     return 4 * pages.delay.most + 16 * delay.most + 100;
   }
 
-  /** How far a process may be from the time of the database, ms. */
+  /** How far a process may be from the database's time, ms. */
   get serverError(): number {
     const { faults, scenario } = this.world;
     const isUnsure = [...faults.counts.keys()].some((fault) => UNSURE.test(fault));
@@ -51,7 +51,7 @@ export class PageView {
     return this.serverError + (uncertainty === Infinity ? 0 : uncertainty) + 2;
   }
 
-  /** How long until the page knows of a change by another process, ms. */
+  /** How long the page takes to learn of a change by another process, ms. */
   get hearsWithin(): number {
     const { page, pages, world } = this;
     const isHeld = pages.web.heldUntil > world.timeline.now - 20_000;
@@ -64,8 +64,8 @@ export class PageView {
   }
 
   /**
-   * A page that has slept is right at once, by an answer. Only missing pings tell that the stream has
-   * died meanwhile.
+   * Waits until the page has a live stream. A page that has slept shows the right state at once, by an
+   * answer. But only missing pings tell it that its stream has died meanwhile.
    */
   async untilConnected(): Promise<void> {
     const { page, pages, world } = this;
@@ -78,7 +78,7 @@ export class PageView {
     return this.page.observer.inspect().limits.find(({ item }) => item.name === name);
   }
 
-  /** What the page has of a limit that its rows do not say. */
+  /** What the page shows of a limit that differs from its rows. */
   wrongAbout(name: ShownName): string[] {
     const { world, page } = this;
     const { snapshot, debits } = this.limit(name) ?? {};
@@ -88,14 +88,14 @@ export class PageView {
     const { config } = snapshot;
     const { shards = 1 } = config;
     const { rows } = world.network.server;
-    // A read of a bucket ends its lapsed holds. So none is left soon after the last one lapses.
+    // A read of a bucket ends its lapsed holds. So no lapsed hold is left soon after the last one lapses.
     const sum = rows.newest([`${HELD.prefix}${name}`, page.visitor, 0].join("\0"));
     if (sum !== null && sum !== undefined) return [`${name} still holds ${sum.used} tokens`];
     if (snapshot.held) return [`${name} holds nothing, and it shows ${snapshot.held} held`];
     const states = Array.from({ length: shards }, (_, i) =>
       rows.newest([name, page.visitor, i].join("\0")),
     );
-    // A clock that was set back has left instants that are still to come.
+    // After a clock was set back, some instants lie in the future.
     const at = Math.max(this.serverNow, snapshot.ts, ...states.map((state) => state?.ts ?? 0));
     const held = sumShards(states, config, at).value;
     const shown = calculateRateLimit(snapshot, config, at).value;
@@ -104,7 +104,7 @@ export class PageView {
     return [`${name} holds ${held}, and it shows ${shown} (${connection})`];
   }
 
-  /** What the page thinks of the time of the server. */
+  /** Checks the page's estimate of the server's time. */
   checkClock(): void {
     const { now, offset, uncertainty } = this.page.observer.inspect();
     if (this.world.faults.counts.has("database clock set")) return;

@@ -1,4 +1,4 @@
-/** One page in a browser: a process of its own with the shipped observer, and people who click. */
+/** One page in a browser: a process of its own with the shipped observer, and a visitor who clicks. */
 import { isRateLimitError } from "../../../core/errors.js";
 import type {
   LimitUse,
@@ -26,9 +26,9 @@ export interface PageOptions {
 
 /** How a call has ended. */
 export interface Called {
-  /** `failed`: it is not known whether it has taken. */
+  /** `failed`: it is unknown whether the call has taken tokens. */
   kind: "granted" | "denied" | "failed";
-  /** ms, of a denial. */
+  /** The wait after a denial, ms. */
   retryAfter: number;
 }
 
@@ -41,17 +41,17 @@ export class Page implements Visitor {
   readonly observer: RateLimitObserver;
   readonly live: "stream" | "poll";
   readonly names: readonly ShownName[];
-  /** When it has stood still last, ms. */
+  /** Until when the page last stood still, ms. */
   pausedUntil = 0;
   heardAt = 0;
-  /** Whether its part in the simulation is over. */
+  /** Whether the page's part in the simulation is over. */
   isEnded = false;
   readonly #options: PageOptions;
   readonly #globals: Pick<typeof globalThis, "setTimeout">;
   readonly #unobserve = new Map<ShownName, () => void>();
   readonly #held = new Map<ShownName, HeldCalls>();
   readonly #closeHeld: (() => void)[] = [];
-  /** Calls without an answer. */
+  /** The number of calls without an answer. */
   calling = 0;
 
   constructor(options: PageOptions, start: StartShipped) {
@@ -103,7 +103,7 @@ export class Page implements Visitor {
     });
   }
 
-  /** Asks past the observer. */
+  /** Sends a request without the observer. */
   ask(path: string, input: unknown): Promise<Served> {
     return this.#options.web.ask(this, path, input);
   }
@@ -131,7 +131,7 @@ export class Page implements Visitor {
     this.#unobserve.delete(name);
   }
 
-  /** A predicted call, as `useRateLimitedMutation` makes it. */
+  /** Makes a predicted call, as `useRateLimitedMutation` does. */
   async call(name: ShownName, input: SendInput, whenLimited: WhenLimited): Promise<Called> {
     const { observer, shipped } = this;
     const { web, grants } = this.#options;
@@ -186,7 +186,7 @@ export class Page implements Visitor {
     return called;
   }
 
-  /** How people use it. */
+  /** Uses the page as a visitor does. */
   async use(isOn: () => boolean): Promise<void> {
     const { random, observer } = this;
     for (const name of this.names) this.observe(name);
@@ -208,14 +208,14 @@ export class Page implements Visitor {
     }
   }
 
-  /** Cancels what waits, and follows everything again. */
+  /** Cancels the waiting calls, and observes all limits again. */
   calm(): void {
     for (const close of this.#closeHeld.splice(0)) close();
     this.#held.clear();
     for (const name of this.names) this.observe(name);
   }
 
-  /** Leaves: by the end of the observer, or of all that observe. */
+  /** Leaves the page: closes the observer, or stops every observation. */
   end(byClose: boolean): void {
     this.isEnded = true;
     for (const close of this.#closeHeld.splice(0)) close();
@@ -224,7 +224,7 @@ export class Page implements Visitor {
   }
 }
 
-/** A procedure that has failed was charged before. */
+/** A procedure that has failed was charged before it ran. */
 function isCharged({ data }: { data?: unknown }): boolean {
   return (data as { code?: unknown } | undefined)?.code === "INTERNAL_SERVER_ERROR";
 }

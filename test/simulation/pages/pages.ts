@@ -1,4 +1,4 @@
-/** The pages of a simulation, those who take beside them, and what happens to them. */
+/** The pages of a simulation, the processes that take tokens beside them, and the faults of pages. */
 import { Process } from "../process.js";
 import { createRandom, type Random } from "../random.js";
 import type { Fault } from "../faults.js";
@@ -20,15 +20,15 @@ import { Web } from "./web.js";
 export interface Pages {
   web: Web;
   running: Page[];
-  /** Faults are over. Looks whether every page comes right, and ends them. */
+  /** Called when faults are over. Checks that every page shows the right state, and ends the pages. */
   finish(): void;
-  /** Whether that has come to its end. */
+  /** Whether these checks are done. */
   isFinished: boolean;
 }
 
 /**
- * How long a stream may be quiet until its page says that it is not live, ms. A stream that is opened
- * in the place of one that is about to be given up has the time of a poll to deliver.
+ * How long a stream may be quiet before its page says that it is not live, ms. A stream that replaces a
+ * dying stream has the time of a poll to deliver.
  */
 const QUIET = RECONNECT_AFTER + 5000 + 2000;
 
@@ -89,7 +89,7 @@ export function createPages(world: World, start: StartShipped): Pages {
     "broken stream": () => ofStreams(web, random)?.break(),
     "silent stream": () => ofStreams(web, random)?.silence(),
     "ended stream": () => ofStreams(web, random)?.end(),
-    // What is held already is not let through earlier.
+    // Do not let events through earlier than an earlier fault allows.
     "held streams": () => {
       web.heldUntil = Math.max(web.heldUntil, timeline.now + random.between(1000, 60_000));
     },
@@ -136,7 +136,7 @@ function ofStreams({ sources }: Web, random: Random) {
   return sources.size === 0 ? undefined : random.pick([...sources]);
 }
 
-/** A page that says that it is live has heard of its stream: a stream that is quiet has pings. */
+/** A page that says that it is live must have heard of its stream: a quiet stream has pings. */
 function watchLive(world: World, pages: Pages): void {
   const { timeline, problems } = world;
   timeline.plan(1000, () => {
@@ -150,7 +150,7 @@ function watchLive(world: World, pages: Pages): void {
   });
 }
 
-/** Processes that take from the buckets of visitors, as other devices of theirs would make them. */
+/** Processes that take from the buckets of visitors, as other devices of the visitors would. */
 function takeBeside(world: World, pages: Pages, random: Random): void {
   const next = () => {
     world.timeline.plan(random.between(50, 2000), () => {
@@ -164,7 +164,7 @@ function takeBeside(world: World, pages: Pages, random: Random): void {
   next();
 }
 
-/** @returns whether it is known to have been granted. */
+/** @returns whether the take was certainly granted. */
 export async function take(
   { timeline, grants, failures }: World,
   { process, live }: Member,

@@ -1,15 +1,18 @@
-/** What a seed decides about pages: of a generator of its own, so that the rest of it stays as it is. */
+/**
+ * What a seed decides about pages. It has a generator of its own, so that the rest of the seed stays as
+ * it is.
+ */
 import type { FaultPlan } from "../faults.js";
 import { createRandom } from "../random.js";
 
 export interface PagesPlan {
-  /** How many are open at a time. */
+  /** How many pages are open at a time. */
   count: number;
-  /** Visitors. Several pages of one visitor share buckets, as tabs do. */
+  /** The number of visitors. Several pages of one visitor share buckets, as tabs do. */
   visitors: number;
-  /** How far their clocks are from the true time at most, ms. */
+  /** How far the clocks of pages are from the true time at most, ms. */
   clockError: number;
-  /** One way between a page and a process, ms. */
+  /** The delay of one way between a page and a process, ms. */
   delay: { least: number; most: number };
   /** The most streams of a visitor in one process. */
   maxStreams: number;

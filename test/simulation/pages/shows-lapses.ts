@@ -1,6 +1,7 @@
 /**
- * Tokens that a process held when it died come back when the hold lapses: in the rows, though no call asks
- * for them, and on each page that shows them. The countdown of a page ends then.
+ * The tokens that a process held when it died come back when the hold lapses. They come back in the rows,
+ * though no call asks for them, and on each page that shows the limit. The countdown of such a page ends
+ * then.
  */
 import { HELD } from "../../../core/rows/hold.js";
 import type { Random } from "../random.js";
@@ -9,9 +10,9 @@ import { holdTokens } from "./hold-tokens.js";
 import type { PageView } from "./page-view.js";
 
 const NAME = "drafts";
-/** When nothing of it begins any more, ms after the faults. */
+/** After this time, ms after the faults, no such test begins any more. */
 const LAST = 100_000;
-/** For how long a hold of a call that has failed may still come, ms. */
+/** How long the hold of a failed call may still be written, ms. */
 const MAY_COME_FOR = 15_000;
 
 /** @param views the pages of one visitor. */
@@ -33,13 +34,13 @@ export async function showsLapses(views: readonly PageView[], random: Random): P
   await countsDown(view, NAME, async () => (await holdsAll(showing, random)) !== undefined);
 }
 
-/** @returns when the hold lapses, epoch ms of the database; `undefined` where nothing is held. */
+/** @returns when the hold lapses, epoch ms of the database; `undefined` if nothing is held. */
 async function holdsAll(showing: readonly PageView[], random: Random): Promise<number | undefined> {
   const [{ page, world, serverError }] = showing as [PageView];
   const { timeline, network, members, scenario } = world;
   for (const view of showing) await view.untilConnected();
   const most = hearsWithin(showing);
-  // The process that holds, and the one that ends the hold, may both be wrong about the time.
+  // The process that holds, and the process that ends the hold, may both have a wrong time.
   const ms = most + 2 * serverError + random.between(1000, 4000);
   if (timeline.now + ms + most + serverError > scenario.duration + LAST) return undefined;
   const count = page.observer.remaining({ name: NAME }) ?? 0;

@@ -3,14 +3,14 @@ import type { Member, ShownName } from "../workloads/context.js";
 import { SHOWN } from "../workloads/context.js";
 import type { StartShipped } from "../shipped.js";
 
-/** What a client gets for a question. */
+/** What a client receives for a request. */
 export type Served = { data: unknown } | { error: unknown };
 
 export interface Site {
   serve(path: string, input: unknown, visitor: string): Promise<Served>;
   /**
    * Sends events of a stream, as tRPC's server writes them, until the signal aborts or the procedure
-   * ends. Resolves when nothing of it is left.
+   * ends. Resolves when the stream has left nothing behind.
    */
   stream(
     path: string,
@@ -25,14 +25,14 @@ interface Context {
   visitor: string;
 }
 
-/** What a procedure of the application is called with. */
+/** The input of a procedure of the application. */
 export interface SendInput {
   count: number;
-  /** Whether the procedure fails after it was charged. */
+  /** Whether the procedure fails after the charge. */
   fails: boolean;
 }
 
-/** As the example has it: what is quiet for longer is taken for lost. */
+/** As in the example: a stream that is quiet for longer counts as lost. */
 const PING = 5000;
 export const RECONNECT_AFTER = 10_000;
 

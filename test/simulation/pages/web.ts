@@ -1,6 +1,6 @@
 /**
- * The way between pages and the processes that serve them: requests, and streams as a browser's
- * `EventSource` has them. Every request goes to some process, as behind a balancer.
+ * The network between pages and the processes that serve them: requests, and streams like those of a
+ * browser's `EventSource`. A random process receives each request, as behind a load balancer.
  */
 import { type Fault, faultOfStatement, type Tally } from "../faults.js";
 import type { Process } from "../process.js";
@@ -10,7 +10,7 @@ import { EventSourceModel } from "./event-source.js";
 import type { PagesPlan } from "./plan.js";
 import type { Served, Site } from "./site.js";
 
-/** A process that serves. */
+/** A process that serves pages. */
 export interface Host {
   process: Process;
   site: Site;
@@ -20,7 +20,7 @@ export interface Host {
 export interface Visitor {
   process: Process;
   visitor: string;
-  /** When an event of a stream has arrived last, ms. */
+  /** When the last event of a stream has arrived, ms. */
   heardAt: number;
 }
 
@@ -33,7 +33,7 @@ export interface WebOptions {
   hosts(): Host[];
 }
 
-/** After how long a browser gives a request up, ms. */
+/** After this time, a browser gives a request up, ms. */
 const GIVEN_UP = 30_000;
 
 interface Pending {
@@ -48,9 +48,9 @@ export class Web {
   isFaulty = true;
   /** No event of a stream passes before this instant. */
   heldUntil = 0;
-  /** Those that a page has not closed. */
+  /** The sources that their pages have not closed. */
   readonly sources = new Set<EventSourceModel>();
-  /** The processes of the streams that are still served, one for each stream. */
+  /** The streams that are still served: an entry with the process for each stream. */
   readonly served = new Set<{ process: Process }>();
   readonly #pending = new Set<Pending>();
 
@@ -76,7 +76,7 @@ export class Web {
     return [...this.sources].filter((source) => source.page === page);
   }
 
-  /** What takes the place of `EventSource` in a page. */
+  /** The class that replaces `EventSource` in a page. */
   eventSourceOf(page: Visitor): new (url: string) => EventSourceModel {
     // oxlint-disable-next-line typescript/no-this-alias -- The class below has its own.
     const web = this;
@@ -87,7 +87,7 @@ export class Web {
     };
   }
 
-  /** Asks a process. Rejects where no answer comes. */
+  /** Sends a request to a process. Rejects if no answer comes. */
   ask(page: Visitor, path: string, input: unknown): Promise<Served> {
     const { random, timeline, plan, tally } = this.#options;
     const fault = this.isFaulty ? faultOfStatement(plan.faults, random) : undefined;
@@ -117,13 +117,13 @@ export class Web {
     });
   }
 
-  /** The process has ended: its connections break. */
+  /** Called when a process has ended: its connections break. */
   forgetHost(process: Process): void {
     for (const { host, fail } of this.#pending) if (host.process === process) fail();
     for (const source of this.sources) if (source.host?.process === process) source.break();
   }
 
-  /** The page is gone without a word. Processes learn of it after a while. */
+  /** Called when a page has vanished silently. Processes notice after a while. */
   forgetPage(page: Visitor): void {
     for (const pending of this.#pending) if (pending.page === page) this.#pending.delete(pending);
     for (const source of this.sourcesOf(page)) {

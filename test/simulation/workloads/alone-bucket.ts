@@ -1,4 +1,4 @@
-/** The bucket of a caller that is alone with it, on the clock that stands still: a number of tokens. */
+/** The bucket of a caller that uses it alone, on a clock that stands still: a number of tokens. */
 import type { RateLimitResult } from "../../../server/index.js";
 import { FROZEN } from "./context.js";
 import { OwnBucket } from "./own-bucket.js";
@@ -6,11 +6,11 @@ import type { Change, Effect } from "./possible.js";
 
 const { rate, period } = FROZEN.own;
 export const CAPACITY = rate;
-/** How long one token takes to come, ms. A whole number. */
+/** The time until one token refills, ms. A whole number. */
 const PER_TOKEN = period / rate;
 
 export class AloneBucket extends OwnBucket<number> {
-  /** The effect of a call that has had this answer. @param floor the least that it may leave. */
+  /** The effect of a call that had this answer. @param floor the least value that the call may leave. */
   take(count: number, floor: number, result: RateLimitResult): Effect {
     const { ok, value, retryAfter } = result;
     this.saw = `${count} tokens, ${ok ? "granted" : "denied"}, ${value} left, after ${retryAfter} ms`;

@@ -1,10 +1,10 @@
-/** Calls that are corrected afterwards: estimates, and waits that are aborted. */
+/** Calls that are corrected afterwards: estimates that are settled, and waits that are aborted. */
 import type { RateLimitResult } from "../../../server/index.js";
 import { type AloneBucket, CAPACITY, giving } from "./alone-bucket.js";
 import { MAX_RESERVED } from "./context.js";
 import type { Change, Effect } from "./possible.js";
 
-/** An estimate, and twice the same correction of it. */
+/** Takes an estimate, and settles it twice with the same correction. */
 export async function settle(bucket: AloneBucket, count: number): Promise<void> {
   const { key, caller } = bucket;
   const { frozen } = caller.member;
@@ -39,12 +39,12 @@ export async function settle(bucket: AloneBucket, count: number): Promise<void> 
 }
 
 /**
- * How long callers wait after the last one was served, ms, where no call may fail. The next one would be
- * answered by then, also by a busy process. So a caller who leaves has had no token to wait for.
+ * How long callers wait after the last caller was served, ms, while no call may fail. By then, the next
+ * caller would be answered, also by a busy process. So a caller who leaves has had no token to wait for.
  */
 const PATIENCE = 2000;
 
-/** Calls that wait in line for a token each, and are aborted one after the other. */
+/** Calls that each wait in line for a token, and are aborted one after the other. */
 export async function abortLine(bucket: AloneBucket): Promise<void> {
   const { key, caller } = bucket;
   const { member, random, timeline } = caller;
@@ -81,11 +81,12 @@ export async function abortLine(bucket: AloneBucket): Promise<void> {
     };
   }
   await bucket.step({ what: "acquire in line", most: 4100 + PATIENCE, run, lost: [] });
-  // An answer that was later than its signal may have taken a token, and the store may have failed then.
+  // An answer later than its signal may have taken a token. Then the store may have failed to give it
+  // back.
   if (!caller.isCalm) bucket.begin();
 }
 
-/** A call that waits for its tokens, and is aborted meanwhile. */
+/** A call that waits for its tokens, and is aborted during the wait. */
 export async function abort(bucket: AloneBucket, count: number): Promise<void> {
   const { key, caller } = bucket;
   const { member, random } = caller;
@@ -96,7 +97,7 @@ export async function abort(bucket: AloneBucket, count: number): Promise<void> {
     isAborted = true;
     controller.abort(reason);
   });
-  // Two statements one after the other: the taking, and the giving back.
+  // Two statements one after the other: one takes the tokens, and one gives them back.
   const both: Change[] = [(held) => held - count, giving(count)];
   async function run(): Promise<Effect> {
     try {
@@ -110,7 +111,7 @@ export async function abort(bucket: AloneBucket, count: number): Promise<void> {
       }
       if (error !== reason) throw error;
       if (!isAborted) caller.report("acquire was aborted early");
-      // Where the store can fail, it may have done so when the tokens were to come back.
+      // If the store can fail, it may have failed to give the tokens back.
       if (!caller.isCalm) bucket.possible.lost(both);
       return (held) => held;
     }

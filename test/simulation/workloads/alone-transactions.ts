@@ -1,4 +1,4 @@
-/** Calls inside of transactions: of the package, and of the application. */
+/** Calls inside of transactions of the package, and of the application. */
 import type { AloneBucket } from "./alone-bucket.js";
 import { isStoreFailure } from "./context.js";
 import { ROLLED_BACK } from "./own-bucket.js";
@@ -13,7 +13,7 @@ export async function transact(
   const hides = caller.random.chance(0.3);
   async function run(): Promise<Effect> {
     const result = await caller.member.frozen.transaction(async ({ limit }) => {
-      // Some applications hide errors. A conflict is retried all the same.
+      // Some applications hide errors. The package still retries a conflict.
       const taken = await (hides
         ? limit("own", { key, count }).catch(() => undefined)
         : limit("own", { key, count }));
@@ -32,7 +32,7 @@ export async function transact(
   });
 }
 
-/** A transaction that the application owns. */
+/** A call in a transaction that the application owns. */
 export async function join(bucket: AloneBucket, count: number, rollsBack: boolean): Promise<void> {
   const { key, caller } = bucket;
   const { member } = caller;

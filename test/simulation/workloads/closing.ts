@@ -1,4 +1,4 @@
-/** A limit that a denial closes for a while (`blockFor`), of two plans whose tokens come at other rates. */
+/** A limit that a denial closes for a while (`blockFor`), with two plans of different rates. */
 import { createMoving } from "./moving.js";
 import { BUCKET } from "./token-bucket.js";
 
@@ -13,7 +13,7 @@ export const closing = createMoving({
     blockFor: BLOCK_FOR,
     plans: { free: { rate: 2, capacity: 6 }, pro: { rate: 8, capacity: 16 } },
   },
-  // It stays closed, or in debt, until a call is granted.
+  // The bucket stays closed, or in debt, until a call is granted.
   closes: (row, now) =>
     row?.kind === "closed" || row?.kind === "owed" ? row : { kind: "closed", ts: now + BLOCK_FOR },
 });

@@ -1,4 +1,4 @@
-/** What a caller of a workload has. */
+/** What the caller of a workload gets. */
 import type {
   AutoPruneOptions,
   LimitConfigs,
@@ -13,11 +13,11 @@ import type { Tally } from "../faults.js";
 import type { Timeline } from "../timeline.js";
 import type { Operation } from "../../histories/operation.js";
 
-/** Far above what a simulation takes, so that nothing refills on the frozen clock. */
+/** Rates are per day, far longer than a simulation takes, so nothing refills on the frozen clock. */
 export const CAPACITY = 5;
 export const MAX_RESERVED = 4;
 export const SHARDS = 3;
-/** More than a crowd takes. */
+/** More tokens than a crowd takes. */
 export const CROWD = 2 ** 40;
 
 const DAY = 86_400_000;
@@ -37,7 +37,7 @@ export const LIVE = {
 
 export type LiveName = keyof typeof LIVE;
 
-/** What pages show: also a limit whose tokens processes hold. */
+/** The limits that pages show. One of them has tokens that processes hold. */
 export const SHOWN = {
   ...LIVE,
   drafts: { kind: "token bucket", rate: 3, period: 60_000, holds: true },
@@ -50,11 +50,11 @@ export interface Member {
   id: string;
   process: Process;
   shipped: Shipped;
-  /** Its clock stands still. */
+  /** A limiter whose clock stands still. */
   frozen: RateLimiter<typeof FROZEN>;
-  /** It goes by the clock of the database. */
+  /** A limiter on the clock of the database. */
   live: RateLimiter<typeof SHOWN>;
-  /** Another limiter on the same store. Without a clock, it goes by that of the database. */
+  /** Another limiter on the same store. Without a `clock`, it uses the clock of the database. */
   limiter(
     limits: LimitConfigs,
     clock?: () => number,
@@ -71,26 +71,26 @@ export interface Caller {
   member: Member;
   timeline: Timeline;
   random: Random;
-  /** Whether nothing fails in this simulation. */
+  /** Whether no fault happens in this simulation. */
   isCalm: boolean;
-  /** Whether commits were lost. What they have granted may be granted again. */
+  /** Whether commits were lost. The tokens of lost commits may be granted again. */
   hasLost(): boolean;
   /** How far a process may be from the clock of the database, ms. */
   clockError: number;
-  /** False when it is to stop. */
+  /** False when the caller must stop. */
   isOn(): boolean;
   report(problem: string): void;
   tally: Tally<string>;
-  /** Begins when a call on the bucket has failed, and ends with the next one. */
+  /** Begins when a call on the bucket has failed, and ends with the next call. */
   quiet(key: string): { end(): void };
   /** A call failed because of the store. */
   failed(error: unknown, what: string): void;
   history: Operation[];
-  /** Runs a call, and sees that it ends in time. */
+  /** Runs a call, and checks that it ends in time. */
   timed<TResult>(what: string, most: number, call: () => Promise<TResult>): Promise<TResult>;
 }
 
-/** The failures of the store; any other error is a problem. */
+/** Whether the store has failed. Any other error is a problem. */
 export function isStoreFailure(error: unknown): boolean {
   return (error as { kind?: unknown } | null)?.kind === "StoreFailure";
 }

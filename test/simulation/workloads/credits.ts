@@ -1,6 +1,6 @@
 /**
- * Callers that pay from a plan and then from credits, and buy more. Each has buckets of its own, so
- * it knows what they hold, but for calls of which the answer was lost.
+ * Callers that pay from a plan and then from credits, and buy more. Each caller has buckets of its own,
+ * so it knows what they hold, except for calls whose answer was lost.
  */
 import type { RateLimiter } from "../../../server/index.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
@@ -15,7 +15,7 @@ type Limiter = RateLimiter<typeof limits>;
 const STILL = Date.UTC(2030, 0, 1);
 const MOST_CALLS = 80;
 
-/** What the buckets hold at least and at most. */
+/** The least and the most that the buckets hold together. */
 interface Known {
   least: number;
   most: number;
@@ -26,7 +26,7 @@ export const credits: Workload = async (caller) => {
   const key = `payer ${caller.random.below(2 ** 40)}`;
   const known: Known = { least: limits.plan.rate, most: limits.plan.rate };
   for (let i = 0; i < MOST_CALLS && caller.isOn(); i++) {
-    // Two calls at the same time, because the guards of one row are of use then alone.
+    // Two calls at the same time, because only then the guards of a row matter.
     await Promise.all([act(caller, limiter, key, known), pay(caller, limiter, key, known)]);
     await look(caller, limiter, key, known);
     if (caller.random.chance(0.3)) await caller.member.sleep(caller.random.below(20));
@@ -41,7 +41,7 @@ function act(caller: Caller, limiter: Limiter, key: string, known: Known): Promi
 
 async function buy(caller: Caller, limiter: Limiter, key: string, known: Known): Promise<void> {
   const count = caller.random.between(1, 5);
-  // They may be there before the answer is.
+  // The credits may be there before the answer.
   known.most += count;
   const credited = await tried(caller, "credit", () => limiter.credit("credits", { key, count }));
   if (credited !== undefined) known.least += count;
@@ -71,7 +71,7 @@ async function pay(caller: Caller, limiter: Limiter, key: string, known: Known):
   known.least += count;
 }
 
-/** Nothing is in flight, but for calls whose answers were lost. */
+/** No call is in flight, except calls whose answers were lost. */
 async function look(caller: Caller, limiter: Limiter, key: string, known: Known): Promise<void> {
   const read = () =>
     Promise.all([limiter.getValue("plan", { key }), limiter.getValue("credits", { key })]);
@@ -84,7 +84,7 @@ async function look(caller: Caller, limiter: Limiter, key: string, known: Known)
   caller.report(`plan and credits hold ${sum}, and not ${known.least} to ${known.most}`);
 }
 
-/** `undefined` where the store failed. */
+/** @returns `undefined` if the store failed. */
 async function tried<TResult>(
   caller: Caller,
   what: string,

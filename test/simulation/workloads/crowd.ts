@@ -1,18 +1,18 @@
 /**
- * Many callers at once, as in a flood: batches are large then. The bucket has to have lost exactly
- * what was granted.
+ * Many callers at once, as in a flood, so batches are large. The bucket must have lost exactly what was
+ * granted.
  */
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
 /** What the calls on one bucket have taken. */
 export interface Taken {
   granted: number;
-  /** Tokens of calls without an answer, also of a killed process: taken or not. */
+  /** Tokens of calls without an answer, also of a killed process. They may be taken or not. */
   uncertain: number;
 }
 
 const KEYS = 3;
-/** A seed should not take long. */
+/** Keeps a seed short. */
 const MOST_CALLS = 300;
 
 export function createCrowd(takenByKey: Map<string, Taken>): Workload {

@@ -1,6 +1,7 @@
 /**
- * Limits with holds, by the clock of the database: all processes take tokens under the same ids, and
- * settle or release each other's, inside of transactions and outside. At the end all holds have lapsed.
+ * Limits with holds, on the clock of the database. All processes take tokens under the same ids, and
+ * settle or release each other's holds, inside of transactions and outside. At the end, all holds have
+ * lapsed.
  */
 import type { LimitConfigs, RateLimiter } from "../../../server/index.js";
 import { bucketOf } from "../../histories/hold-verdict.js";
@@ -12,10 +13,10 @@ import type { World } from "../simulate.js";
 import { answers, type Caller, isStoreFailure, type Workload } from "./context.js";
 import { ROLLED_BACK } from "./own-bucket.js";
 
-/** What has happened to holds. */
+/** The calls of holds, and what was left. */
 export interface Holding {
   calls: HoldCall[];
-  /** What the buckets hold at the end. */
+  /** The tokens of each bucket at the end. */
   left: Map<string, number>;
 }
 
@@ -26,9 +27,9 @@ type Limiter = RateLimiter<typeof HOLD_LIMITS.configs>;
 const IDS = 12;
 /** For how long a bucket is the newest, ms. */
 const EVERY = 1000;
-/** ms. */
+/** How long holds last, ms. */
 const LASTS = [60, 300, 900, 2500];
-/** A seed should not take long. */
+/** Keeps a seed short. */
 const MOST_CALLS = 120;
 
 export function createHolds(
@@ -83,7 +84,7 @@ async function around(
   const dice = random.next();
   if (dice < 0.75) {
     tally.note(what);
-    // What ends a hold is tried again for a while.
+    // The package retries a call that ends a hold for a while.
     return timed(what, what === "settle" || what === "release" ? 16_000 : 8000, () =>
       call(limiter),
     );
@@ -103,13 +104,14 @@ async function around(
           join(caller, limiter, call, rollsBack, hasSnapshots),
         ));
   } catch (error) {
-    // What is rolled back for sure has no effect, and neither has what would have been.
+    // A call that was rolled back has no effect. If the store failed before the rollback, nothing was
+    // committed, so the call has no effect, either.
     if (error === ROLLED_BACK || (rollsBack && isStoreFailure(error))) return undefined;
     throw error;
   }
 }
 
-/** In a transaction that the application owns. */
+/** A call in a transaction that the application owns. */
 async function join(
   { member }: Caller,
   limiter: Limiter,
@@ -123,8 +125,8 @@ async function join(
     await client.begin();
     const answer = await call(limiter.using(client.tx) as unknown as HoldScope);
     await (rollsBack ? client.rollback() : client.commit());
-    // A row that another transaction has inserted meanwhile may be missing in what MySQL reads there, and
-    // those beside it are new. What rests on both is not guarded where it writes nothing.
+    // MySQL's snapshot there may lack a row that another transaction has inserted meanwhile, although the
+    // rows beside it are new. An answer that rests on both is not guarded if it writes nothing.
     const isUnguarded = answer.reason !== undefined && hasSnapshots;
     if (rollsBack || isUnguarded) throw ROLLED_BACK;
     return answer;
@@ -140,13 +142,15 @@ async function join(
   }
 }
 
-/** Of a transaction that the application owns, and has to retry. */
+/**
+ * Whether a transaction of the application has failed with a conflict, which the application must retry.
+ */
 function isConflict(error: unknown): boolean {
   const { cause } = error as { cause?: { message?: string; errno?: number } };
   return cause?.errno === 1213 || /retry the transaction/.test(cause?.message ?? "");
 }
 
-/** When nothing fails any more, and all holds have lapsed, what each bucket has left. */
+/** When no fault happens any more, and all holds have lapsed: reads what each bucket has left. */
 export function drainHolds({ members, holding, problems }: World): void {
   const [member] = members.running;
   const buckets = new Map(holding.calls.map((call) => [bucketOf(call), call]));

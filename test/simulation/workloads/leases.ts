@@ -1,6 +1,6 @@
 /**
- * Limits with leases, whose buckets all processes share, by the clock of the database. Nothing may be
- * granted that was not there, whatever happens to the processes that hold blocks.
+ * Limits with leases, whose buckets all processes share, on the clock of the database. No tokens may be
+ * granted that were not there, whatever happens to the processes that hold blocks.
  */
 import {
   LeaseCaller,
@@ -76,7 +76,7 @@ export function createLeases(
       random,
       callers: (processes * callers.leases) / 2,
       clock: { before: () => timeline.now, after: () => timeline.now },
-      // Other phases with each seed.
+      // Each seed begins at another phase.
       shift,
       sleep: (ms) => member.sleep(ms),
       isOn: () => caller.isOn(),
@@ -86,7 +86,7 @@ export function createLeases(
       },
       failed: (error) => caller.failed(error, "leased"),
       write(event) {
-        // It comes again when it has ended.
+        // An event is written again when it has ended.
         if (!begun.has(event)) events.push(event);
         begun.add(event);
       },

@@ -1,7 +1,7 @@
 /**
- * Callers of limits that refill, by the clock of the database. In every span no more may be granted
- * than the capacity and what refills in it; and who is told to wait, and waits, is served if nobody
- * else takes.
+ * Callers of limits that refill, on the clock of the database. In no span may more be granted than the
+ * capacity and what refills in the span. A caller that is told to wait, and waits, must be served if no
+ * other caller takes tokens.
  */
 import {
   type Caller,
@@ -18,7 +18,7 @@ export interface Grant {
   key: string;
   count: number;
   start: number;
-  /** `Infinity`: it is not known whether it was granted. */
+  /** `Infinity`: it is unknown whether the call was granted. */
   end: number;
 }
 
@@ -46,7 +46,7 @@ export function createLive(grants: Grant[]): Workload {
   };
 }
 
-/** Who waits for as long as it was told is served, to the ms. Only without faults. */
+/** A caller that waits as long as it was told is served, to the ms. Only without faults. */
 export const waits: Workload = async (caller) => {
   const { member, random, tally, timeline } = caller;
   const names = ["quick", "hourly", "closing"] as const;
@@ -65,8 +65,8 @@ export const waits: Workload = async (caller) => {
     const result = await member.live.limit(name, { key });
     if (result.ok) return;
     const { retryAfter } = result;
-    // The time of the decision is at most that of the answer, and what the process knows of the
-    // clock of the database is within a round trip.
+    // The time of the decision is at most the time of the answer. The process knows the clock of the
+    // database to within a round trip.
     const slack = member.live.clock() - before + caller.clockError;
     if (retryAfter > 3 * slack && name !== "closing") {
       await member.sleep(retryAfter - 2 * slack - 1);
@@ -87,7 +87,7 @@ export const waits: Workload = async (caller) => {
   }
 };
 
-/** What a page would show: the arithmetic of `core` on what the server has told it. */
+/** What a page would show: the arithmetic of `core` on the server's snapshot. */
 async function predict({ member }: Caller, name: LiveName, key: string): Promise<boolean> {
   const [snapshot] = await member.live.snapshots([{ name, key }]);
   const { calculateRateLimit } = member.shipped;

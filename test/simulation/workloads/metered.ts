@@ -1,12 +1,12 @@
 /**
- * A limit that counts who used how much. What the table says in the end is compared with what the callers
- * were told: a process that is killed loses what it has not written, and no other process loses anything.
+ * A limit that counts which key used how much. At the end, the table is compared with the answers that
+ * the callers got. A killed process loses what it has not written, and no other process loses anything.
  */
 import type { LimitConfigs } from "../../../server/index.js";
 import type { Process } from "../process.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
-/** What a call has counted, when its answer came. */
+/** What a call has counted, at the time of its answer. */
 export interface Metered {
   process: Process;
   /** ms. */
@@ -17,7 +17,7 @@ export interface Metered {
   denied: number;
 }
 
-/** How long sums wait, ms. */
+/** How long sums wait before they are written, ms. */
 export const FLUSH = 400;
 
 const LIMITS = {
@@ -25,7 +25,7 @@ const LIMITS = {
 } as const satisfies LimitConfigs;
 
 const KEYS = 3;
-/** A seed should not take long. */
+/** Keeps a seed short. */
 const MOST_CALLS = 100;
 
 export function createMetered(metered: Metered[]): Workload {
@@ -52,14 +52,17 @@ export function createMetered(metered: Metered[]): Workload {
   };
 }
 
-/** What counts as what, by the shard of a row. A call that was granted one token has both in one. */
+/**
+ * The shards of a row whose counts make each sum. A granted call for one token counts for both sums in
+ * shard 1.
+ */
 const SHARDS = { granted: ["1", "4"], taken: ["1", "0"], denied: ["2"] } as const;
 
 /**
- * What is wrong with the rows.
+ * The problem of the rows; `undefined` if there is none.
  *
- * @param lastWritten until when a process has written for sure, ms.
- * @param mayRepeat whether answers of writes may have been lost. What they added may be there twice.
+ * @param lastWritten until when a process has certainly written its sums, ms.
+ * @param mayRepeat whether answers of writes may have been lost. Such a write may be there twice.
  */
 export function problemOf(
   metered: readonly Metered[],

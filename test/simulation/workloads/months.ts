@@ -1,6 +1,7 @@
 /**
- * Limits by calendar months, of two plans. Of some members they start on the 31st at noon, UTC, and in
- * shorter months on the last day. Of the others they start on the first at midnight in New York.
+ * Limits by calendar months, with two plans. For some processes, months start on the 31st at noon, UTC,
+ * and in shorter months on the last day. For the other processes, months start on the first at midnight
+ * in New York.
  */
 import type { Workload } from "./context.js";
 import { createMoving } from "./moving.js";

@@ -1,6 +1,6 @@
 /**
- * A caller whose bucket nobody else uses, on a clock that only this caller moves. So it is known
- * exactly what has refilled. Full rows are deleted while it calls: that changes no answer.
+ * A caller whose bucket no other caller uses, on a clock that only this caller moves. So it is known
+ * exactly how much has refilled. Full rows are deleted while the caller calls, which changes no answer.
  */
 import type {
   PlannedConfig,
@@ -15,41 +15,42 @@ import type { Change, Effect } from "./possible.js";
 import type { Random } from "../random.js";
 
 /**
- * What was done with a bucket, whatever config reads it; `null` where that is nothing.
+ * The state of a bucket, whatever config reads it; `null` for an unused bucket.
  *
- * - `used`: so many tokens are not refilled yet. To a config with fewer tokens, these are all of its own.
- * - `owed`: all tokens of any config are used, and so many more.
- * - `closed`: until `ts`, and then nothing is left of it.
+ * - `used`: `tokens` tokens are not refilled yet. For a config with fewer tokens, all of its tokens are
+ *   used.
+ * - `owed`: all tokens of any config are used, and `tokens` more.
+ * - `closed`: closed until `ts`, with no tokens left then.
  */
 export type Row =
   { kind: "used" | "owed"; tokens: number; ts: number } | { kind: "closed"; ts: number } | null;
 
-/** What is left by a config, and since when. */
+/** What is left for a config, and since when. */
 export interface Left {
   value: number;
   ts: number;
 }
 
-/** What a kind of limit does, calculated anew. All numbers are exact. */
+/** The rules of a kind of limit, calculated independently. All numbers are exact. */
 export interface Rules {
   what: string;
-  /** Its plans share the bucket, from call to call. No call tells of a change. */
+  /** The plans share the bucket, from call to call. No call announces a change of the plan. */
   limit: Exclude<PlannedConfig, { kind: "concurrency" }> & {
     plans: Readonly<Record<string, PlanRate>>;
   };
   /** When the caller begins, epoch ms. */
   start: number;
-  /** How far the clock goes on, ms. */
+  /** By how much the clock moves on, ms. */
   advance(random: Random, now: number): number;
-  /** The instant of what is left now: of a window, its start. */
+  /** The instant to which the tokens left refer. For a window, its start. */
   at(now: number): number;
-  /** The tokens that have come from an instant on. */
+  /** The tokens that have refilled since an instant. */
   refilled(ts: number, config: RateLimitConfig, now: number): number;
-  /** Since when so many tokens have come, where these come one by one. */
+  /** Since when this many tokens have refilled, for kinds whose tokens come one by one. */
   since?(tokens: number, config: RateLimitConfig, now: number): number;
-  /** ms until taking `least` from what is left leaves nothing. */
+  /** ms until taking `least` from what is left leaves 0 tokens. */
   wait(left: Left, config: RateLimitConfig, now: number, least: number): number;
-  /** What a denial leaves. @default the row as it was */
+  /** The row after a denial. @default the row as it was */
   closes?(row: Row, now: number): Row;
 }
 
@@ -59,9 +60,9 @@ export function createMoving(rules: Rules): Workload {
 
 /** One plan of the limit. */
 interface Plan {
-  /** By it, calls say what they may do. */
+  /** Calls name their plan by this. */
   name: string;
-  /** By it, the model calculates. */
+  /** The model calculates with this config. */
   config: RateLimitConfig;
 }
 
@@ -72,14 +73,14 @@ function plansOf({ limit: { plans, ...shared } }: Rules): Plan[] {
   }));
 }
 
-/** What a row says to a config. */
+/** What a row means to a config. */
 class Reading {
   readonly capacity: number;
   readonly isClosed: boolean;
-  /** The tokens that are used of the config's own, and those that are owed beyond them. */
+  /** The tokens that are used of the config's own, plus the tokens owed beyond them. */
   readonly used: number;
   readonly ts: number;
-  /** What a larger config has used, which is more than this one has. */
+  /** The use by a larger config, which is more than this config has. */
   readonly larger: { tokens: number; ts: number; refilled: number } | undefined;
 
   constructor(
@@ -103,7 +104,7 @@ class Reading {
     return this.capacity - this.used;
   }
 
-  /** The row after that many tokens are used of the config's own. */
+  /** The row after this many of the config's own tokens are used. */
   after(used: number): Row {
     const { capacity, ts } = this;
     return used > capacity
@@ -111,17 +112,17 @@ class Reading {
       : { kind: "used", tokens: used, ts };
   }
 
-  /** The row after so many more are used. What a larger config has used stays used. */
+  /** The row after `count` more tokens are used. Use by a larger config stays used. */
   withMore(count: number): Row {
     const { larger, capacity, config, rules, now } = this;
     const used = this.used + count;
     if (larger === undefined) return this.after(used);
     if (rules.since === undefined) {
-      // A window that begins refills both.
+      // A new window refills both configs.
       if (larger.refilled > 0) return this.after(used);
       return { kind: "used", tokens: larger.tokens + count, ts: larger.ts };
     }
-    // What this config could not hold has come to the larger one.
+    // Tokens beyond this config's capacity have refilled for the larger config.
     const spilled = Math.max(0, larger.refilled - capacity);
     const tokens = larger.tokens - spilled + Math.max(0, used - capacity);
     const left = Math.max(0, capacity - used);
@@ -131,7 +132,7 @@ class Reading {
   }
 }
 
-/** What a row says is used, at its own instant. */
+/** How many tokens are used by a row, at the row's own instant. */
 function usedBefore(row: Row, capacity: number): number {
   if (row === null) return 0;
   if (row.kind === "closed") return capacity;
@@ -151,7 +152,8 @@ class Moving {
   ) {
     const { member, random } = caller;
     this.bucket = new OwnBucket<Row>(caller, null);
-    // Its own, because a prune by one clock would be wrong for callers with another one.
+    // The limit has a name of its own, because a prune by one clock would be wrong for callers with
+    // another clock.
     this.#name = `moving ${member.id} ${random.below(2 ** 31)}`;
     this.#now = rules.start;
     this.#plans = plansOf(rules);
@@ -166,7 +168,7 @@ class Moving {
       if (random.chance(0.6)) this.#now += rules.advance(random, this.#now);
       const plan = random.pick(this.#plans);
       const { rate, capacity = rate } = plan.config;
-      // A larger plan takes more at once, so that it often uses more than a smaller one has.
+      // A larger plan takes more at once, so that it often uses more than a smaller plan has.
       const count = random.between(1, Math.max(4, Math.floor(capacity / 4)));
       const dice = random.next();
       if (dice < 0.4) await this.#limit(plan, count);
@@ -181,7 +183,7 @@ class Moving {
     }
   }
 
-  /** @param until ends before the call is said to have. */
+  /** @param until ends before the call counts as ended. */
   async #limit(plan: Plan, count: number, until?: Promise<void>): Promise<void> {
     const { key } = this.bucket;
     const { config } = plan;
@@ -214,7 +216,7 @@ class Moving {
     if (!held.isClosed && value >= floor) {
       const { ts } = held;
       const waits = value < 0 ? rules.wait({ value, ts }, config, now, 0) : undefined;
-      // What has to be waited for is owed, whatever a larger config has used.
+      // Tokens that must be waited for are owed, whatever a larger config has used.
       return { ok: true, value, waits, row: value < 0 ? held.after(used) : held.withMore(count) };
     }
     const after = rules.closes?.(row, now) ?? row;
@@ -249,7 +251,7 @@ class Moving {
     const now = this.#now;
     const change: Change<Row> = (row) => {
       const held = this.#read(row, config, now);
-      // It opens when what was charged has come, too.
+      // The bucket opens later, when the charged tokens have refilled, too.
       if (held.isClosed) return { kind: "closed", ts: this.rules.wait(held, config, 0, count) };
       return held.withMore(count);
     };
@@ -264,7 +266,7 @@ class Moving {
     const change: Change<Row> = (row) => {
       const held = this.#read(row, config, now);
       const { larger, used } = held;
-      // A larger config reads in it, from the same instant on, what it has used itself.
+      // The row keeps the use of the larger config, from the same instant on, less the refund.
       if (larger !== undefined) {
         return { kind: "used", tokens: Math.max(0, larger.tokens - count), ts: larger.ts };
       }
@@ -286,7 +288,7 @@ class Moving {
     );
   }
 
-  /** A call whose answer is what the bucket holds after it. */
+  /** A call that answers what the bucket holds after it. */
   async #changes(
     what: string,
     config: RateLimitConfig,
@@ -313,7 +315,7 @@ class Moving {
     const { key } = this.bucket;
     await this.bucket.step({
       what: `${this.rules.what}: ${what}`,
-      // One trip after the other for each name in the table.
+      // `forget` makes one trip after the other for each name in the table.
       most: what === "reset" ? 2000 : 100_000,
       run: async () => {
         if (what === "reset") {
@@ -322,7 +324,7 @@ class Moving {
         }
         const deleted = await this.#limiter.forget(key);
         this.bucket.saw = `${deleted} rows deleted`;
-        // A full row may have been deleted before, or not.
+        // A full row may have been deleted before.
         return (row) =>
           deleted === (row === null ? 0 : 1) || this.#isFull(row, this.#now) ? null : undefined;
       },
@@ -330,10 +332,10 @@ class Moving {
     });
   }
 
-  /** Full rows are deleted while a call is under way. */
+  /** Deletes full rows while a call is under way. */
   async #prune(plan: Plan, count: number): Promise<void> {
     const { caller, rules } = this;
-    // A late statement with an older time could tell a full row from none.
+    // A late statement with an older time could tell a full row from a missing row.
     if (this.bucket.possible.uncertain > 0) return this.#limit(plan, count);
     caller.tally.note(`${rules.what}: prune`);
     const prune = async () => {
@@ -344,12 +346,12 @@ class Moving {
         caller.failed(error, "prune");
       }
     };
-    // The caller is quiet when both have ended.
+    // The caller is quiet when both calls have ended.
     const pruned = prune();
     await this.#limit(plan, count, pruned);
   }
 
-  /** Full to all plans, and to the one that has used it. */
+  /** Whether the row is full for all plans, also for the plan that has used it. */
   #isFull(row: Row, now: number): boolean {
     return this.#plans.every(({ config }) => {
       const { isClosed, capacity } = this.#read(row, config, now);
@@ -358,7 +360,7 @@ class Moving {
     });
   }
 
-  /** The pages of the limit: the bucket is on one of them, or it is full. */
+  /** Reads the pages of the limit: the bucket is on one of them, or it is full. */
   async #list({ name: plan, config }: Plan): Promise<void> {
     const { key } = this.bucket;
     await this.bucket.step({

@@ -1,11 +1,11 @@
 /**
- * A bucket that one caller uses alone. What it holds is known exactly, but for calls whose answer was
- * lost: they may have taken effect or not. Every answer has to agree with something that is possible.
+ * A bucket that one caller uses alone. What it holds is known exactly, except for calls whose answer was
+ * lost: they may have taken effect or not. Every answer must agree with a possible state.
  */
 import { type Caller, isStoreFailure } from "./context.js";
 import { type Change, type Effect, Possible } from "./possible.js";
 
-/** What an application throws to roll its transaction back. */
+/** The error by which an application rolls its transaction back. */
 export const ROLLED_BACK = new Error("the application rolls back");
 
 export interface Step<TState> {
@@ -13,7 +13,7 @@ export interface Step<TState> {
   /** How long the call may take, ms. */
   most: number;
   run(): Promise<Effect<TState>>;
-  /** What the call may do although it has no answer. */
+  /** The effects that the call may have although it has no answer. */
   lost: readonly Change<TState>[];
 }
 
@@ -24,7 +24,7 @@ export class OwnBucket<TState> {
   saw = "";
   #quiet: { end(): void } | undefined;
 
-  /** @param full what a new bucket holds. */
+  /** @param full the state of a new bucket. */
   constructor(
     readonly caller: Caller,
     readonly full: TState,
@@ -60,12 +60,12 @@ export class OwnBucket<TState> {
     }
   }
 
-  /** Goes on with another bucket if too little is known of this one. */
+  /** Changes to another bucket if too little is known of this one. */
   renew(): void {
     if (this.possible.uncertain > 3) this.begin();
   }
 
-  /** Another bucket, of which everything is known. */
+  /** Begins another bucket, whose state is known. */
   begin(): void {
     this.#quiet = undefined;
     this.key = this.#newKey();

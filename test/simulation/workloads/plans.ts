@@ -1,16 +1,16 @@
 /**
- * Calls by two plans on the same keys, from all processes at the same time: some know of an upgrade and
- * some do not, and no call tells of it. The clock stands still. So what is used is the sum of what was
- * granted, held and settled, whichever plan did so, and what is left is a capacity less that.
+ * Calls by two plans on the same keys, from all processes at the same time. Some callers know of an
+ * upgrade, and some do not, and no call announces it. The clock stands still. So the used tokens are the
+ * sum of what was granted, held and settled by either plan. A plan has left its capacity less that sum.
  */
 import type { RateLimitConfig } from "../../../server/index.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
 /** What the calls on one key have used. */
 export interface PlanUse {
-  /** Tokens that are used for good. */
+  /** Tokens that are used and cannot come back. */
   spent: number;
-  /** Tokens of calls without an answer: they are used or not. */
+  /** Tokens of calls without an answer. They may be used or not. */
   uncertain: number;
 }
 
@@ -18,18 +18,18 @@ const PERIOD = 10_000 * 86_400_000;
 const RATES = { free: 8, pro: 40 } as const;
 const SHARED = { kind: "token bucket", period: PERIOD, holds: true } as const;
 const LIMITS = { plans: { ...SHARED, plans: RATES } } as const;
-/** How a call says what it may do: by a plan, or by a config of its own that says the same. */
+/** How a call gives its terms: by a plan, or by a config with the same terms. */
 type Terms = { plan: string } | { config: RateLimitConfig };
 const FREE: readonly Terms[] = [{ plan: "free" }, { config: { ...SHARED, rate: RATES.free } }];
 const PRO: readonly Terms[] = [{ plan: "pro" }, { config: { ...SHARED, rate: RATES.pro } }];
-/** The end of a hold need not say it. */
+/** A call that ends a hold need not give its terms. */
 const ANY: readonly (Terms | object)[] = [...FREE, ...PRO, {}];
 
 /** How long a key is the newest, ms. */
 const EVERY = 400;
 /** On a clock that stands still, no hold lapses. */
 const HOLD = { for: 60_000, then: "keep" } as const;
-/** A seed should not take long. */
+/** Keeps a seed short. */
 const MOST_CALLS = 80;
 
 export function createPlans(uses: Map<string, PlanUse>): Workload {
@@ -69,14 +69,14 @@ export function createPlans(uses: Map<string, PlanUse>): Workload {
       if (ok && spent + count > rate && !caller.hasLost()) {
         caller.report(`${count} of ${rate} were granted, of which ${spent} were spent`);
       }
-      // What is held may come back.
+      // Held tokens may come back.
       if (ok && once !== undefined) return count;
       use.uncertain -= count;
       if (ok) use.spent += count;
       return 0;
     }
 
-    /** Either plan takes the tokens, and either one settles them. */
+    /** Either plan takes the tokens, and either plan settles them. */
     async function hold(key: string, use: PlanUse, once: string): Promise<void> {
       const count = await take(key, use, once);
       if (count === 0) return;
@@ -87,7 +87,7 @@ export function createPlans(uses: Map<string, PlanUse>): Workload {
       use.spent += actual;
       const of = { key, once, ...random.pick(ANY) };
       const answer = await limiter.settle("plans", of, actual);
-      // After a failure it is sent again, and may find what it has done itself.
+      // A call that failed is sent again, and may find that its first try has ended the hold.
       if (answer.settled || answer.reason === "settled" || answer.reason === "released") {
         use.uncertain -= count - actual;
       } else if (!caller.hasLost()) {
@@ -97,7 +97,7 @@ export function createPlans(uses: Map<string, PlanUse>): Workload {
   };
 }
 
-/** What is wrong with a key. @param used what its row says. */
+/** The problem of a key; `undefined` if there is none. @param used the used tokens in its row. */
 export function problemOf(key: string, use: PlanUse, used: number): string | undefined {
   const { spent, uncertain } = use;
   if (used < spent || used > spent + uncertain) {

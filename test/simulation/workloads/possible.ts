@@ -1,14 +1,14 @@
 /**
- * What a bucket may hold that one caller uses alone. A call without an answer may have taken effect,
- * may still do so while its statement is on its way, or never does.
+ * The possible states of a bucket that one caller uses alone. A call without an answer may have taken
+ * effect, may still take effect while its statement is on its way, or may never do so.
  */
 
-/** What a call does to a bucket. */
+/** The change that a call makes to a bucket. */
 export type Change<TState = number> = (held: TState) => TState;
-/** The same; `undefined`: it cannot have had this answer. */
+/** As `Change`. `undefined`: a call on this state cannot have had this answer. */
 export type Effect<TState = number> = (held: TState) => TState | undefined;
 
-/** For how long a statement without an answer may still be carried out, ms. */
+/** How long a statement without an answer may still be carried out, ms. */
 const MAY_COME_FOR = 60_000;
 
 interface Late<TState> {
@@ -22,7 +22,7 @@ interface State<TState> {
   late: readonly Late<TState>[];
 }
 
-/** What a bucket holds is a number, or a plain object. */
+/** The state of a bucket is a number, or a plain object. */
 export class Possible<TState> {
   #states: State<TState>[];
   readonly #now: () => number;
@@ -41,7 +41,7 @@ export class Possible<TState> {
     return this.#states.map(({ value }) => value);
   }
 
-  /** A call has had an answer. @returns false if nothing possible explains it. */
+  /** Called when a call has had an answer. @returns false if no possible state explains it. */
   answered(effect: Effect<TState>): boolean {
     const before = this.#withLate();
     const after: State<TState>[] = [];
@@ -53,7 +53,7 @@ export class Possible<TState> {
     return after.length > 0;
   }
 
-  /** A call has had no answer. */
+  /** Called when a call has had no answer. */
   lost(changes: readonly Change<TState>[]): void {
     const until = this.#now() + MAY_COME_FOR;
     for (const change of changes) {
@@ -64,14 +64,14 @@ export class Possible<TState> {
     }
   }
 
-  /** With each of the late changes, or without it. */
+  /** All states with or without each of the late changes. */
   #withLate(): State<TState>[] {
     const now = this.#now();
     let states: State<TState>[] = this.#states.map(({ value, late }) => ({
       value,
       late: late.filter(({ until }) => until > now),
     }));
-    // Those that have run out have happened before, or never do.
+    // Late changes that have expired have happened before, or never will.
     const expired = this.#states.flatMap(({ value, late }) =>
       apply({ value, late }, ({ until }) => until <= now),
     );

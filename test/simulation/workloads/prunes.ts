@@ -1,17 +1,18 @@
 /**
- * Deletes full rows while others call: now and then by hand, and by `autoPrune`. The answers of the
- * others have to be explained all the same.
+ * Deletes full rows while others call: now and then by hand, and by `autoPrune`. The answers to the other
+ * callers must still be explained.
  */
 import { FROZEN, isStoreFailure, type Workload } from "./context.js";
 
-/** ms. */
+/** How often, ms. */
 const EVERY = 300;
 
 export const prunes: Workload = async (caller) => {
   const { member, random, tally, timeline } = caller;
   const controller = new AbortController();
   const begunAt = member.frozen.clock() - timeline.now;
-  // The buckets of these limits take days to refill, so the clock may go on. It has to for the turns.
+  // The buckets of these limits take days to refill, so this clock may run. It must run, because prunes
+  // take turns by the time.
   member.limiter(FROZEN, () => begunAt + timeline.now, {
     every: EVERY,
     signal: controller.signal,

@@ -1,6 +1,6 @@
 /**
- * Calls with an id (`once`), which all processes send at the same time, and again after a failure: as
- * retries and webhooks do. The bucket has to have lost one token for each id that was charged.
+ * Calls with an id (`once`). All processes send them at the same time, and again after a failure, as
+ * retries and webhooks do. The bucket must have lost one token for each id that was charged.
  */
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
@@ -12,7 +12,7 @@ const PERIOD = 10_000 * 86_400_000;
 const RETRIED = { kind: "token bucket", rate: CAPACITY, period: PERIOD } as const;
 /** How long one id is the newest, ms. */
 const EVERY = 100;
-/** A seed should not take long. */
+/** Keeps a seed short. */
 const MOST_CALLS = 60;
 
 export function createRetries(retried: Retried): Workload {
@@ -42,7 +42,9 @@ export function createRetries(retried: Retried): Workload {
   };
 }
 
-/** What is wrong with the ids. @param used what the bucket has lost at the end. */
+/**
+ * The problem of the ids; `undefined` if there is none. @param used what the bucket has lost at the end.
+ */
 export function problemOf(retried: Retried, used: number = 0): string | undefined {
   let [least, most] = [0, 0];
   for (const [once, { charged, uncertain }] of retried) {

@@ -1,8 +1,8 @@
 /**
  * Callers of all processes that use the same two buckets at the same instant, all or nothing. A denial
- * closes the bucket that lacks tokens, and tells what the other one would have given. So each of two
- * calls may write the row that the other one has only read. There must be an order of the calls in which
- * each of them has that answer.
+ * closes the bucket that lacks tokens, and says what the other bucket would have given. So each of two
+ * calls may write a row that the other call has only read. Some order of the calls must explain all
+ * answers.
  */
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
@@ -10,7 +10,7 @@ interface Call {
   start: number;
   end: number;
   counts: readonly [number, number];
-  /** By bucket; `undefined` without an answer. */
+  /** Whether each bucket granted; `undefined` without an answer. */
   oks: readonly boolean[] | undefined;
 }
 
@@ -27,7 +27,7 @@ const COUNTS = [
 ] as const;
 /** How long one pair of buckets is the newest, ms. */
 const EVERY = 50;
-/** A seed should not take long. */
+/** Keeps a seed short. */
 const MOST_ROUNDS = 40;
 
 export function createRivals(rivals: Rivals): Workload {
@@ -61,10 +61,10 @@ export function createRivals(rivals: Rivals): Workload {
   };
 }
 
-/** The first pair of buckets for whose answers there is no order. */
+/** The first pair of buckets whose answers no order explains. */
 export function problemOf(rivals: Rivals): string | undefined {
   for (const [key, calls] of rivals) {
-    // A call without an answer may have taken effect, and when is not known.
+    // A call without an answer may have taken effect at an unknown time.
     if (calls.some(({ oks }) => oks === undefined)) continue;
     if (hasOrder(calls, [CAPACITY, CAPACITY])) continue;
     const told = calls.map(({ counts, oks }) => `${counts.join(" and ")}: ${oks!.join(" and ")}`);
@@ -73,7 +73,7 @@ export function problemOf(rivals: Rivals): string | undefined {
   return undefined;
 }
 
-/** @param held what the buckets hold; `-Infinity` for one that is closed. */
+/** @param held the tokens of the buckets; `-Infinity` for a closed bucket. */
 function hasOrder(calls: readonly Call[], held: readonly [number, number]): boolean {
   if (calls.length === 0) return true;
   const firstEnd = Math.min(...calls.map(({ end }) => end));

@@ -1,6 +1,6 @@
 /**
- * Many callers on the same few buckets, on a clock that stands still. Every call is recorded, and
- * afterwards there must be an order of them that explains all answers.
+ * Many callers on the same few buckets, on a clock that stands still. Every call is recorded. Afterwards,
+ * some order of the calls must explain all answers.
  */
 import type { ItemAnswer, Operation } from "../../histories/operation.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
@@ -32,7 +32,7 @@ export const shared: Workload = async (caller) => {
     try {
       const inTransaction = called.action.startsWith("limit") && random.chance(0.12);
       const most = inTransaction ? 25_000 : 2000;
-      // Some applications hide errors. A conflict is retried all the same.
+      // Some applications hide errors. The package still retries a conflict.
       const hides = inTransaction && i % 2 === 0;
       const call = () => perform(caller, called, inTransaction, hides);
       operation.answer = await caller.timed(called.action, most, call);

@@ -1,7 +1,7 @@
 /**
  * Callers of all processes that hold slots of the same limit, for a while or until they are told that
- * theirs is lost. Some wait in line, and some give up. At no instant may more of them hold a slot than
- * there are.
+ * their slot is lost. Some wait in line, and some give up. At no instant may more callers hold a slot
+ * than there are slots.
  */
 import type { ConcurrencyConfig, EnterGranted, RateLimiter } from "../../../server/index.js";
 import type { Process } from "../process.js";
@@ -14,15 +14,15 @@ const CONFIGS = [
   { kind: "concurrency", slots: 3, ttl: 1500 },
 ] as const satisfies ConcurrencyConfig[];
 
-/** A slot that a caller has held, or has. The times are those of the simulation, ms. */
+/** A slot that a caller has held, or still holds. The times are those of the simulation, ms. */
 export interface Held {
   process: Process;
   from: number;
-  /** When it was released, or its signal was aborted. */
+  /** When the slot was released, or its signal was aborted. */
   to: number;
 }
 
-/** The same limit for all processes of a seed, so that they want the same slots. */
+/** The limit, which is the same for all processes of a seed, so that they want the same slots. */
 export function configOf(seed: number): (typeof CONFIGS)[number] {
   return createRandom(seed ^ 0x510e527f).pick(CONFIGS);
 }
@@ -65,7 +65,8 @@ async function enter({ member, random, timed, tally }: Caller, limiter: Limiter,
   };
   tally.note(maxWait === undefined ? "enter" : "enter, or wait");
   try {
-    // After the wait, a last look, the tokens and what gives the seat or the slot up may each take long.
+    // After the wait, three steps may each take long: a last look, taking the slot, and giving the seat
+    // or slot up.
     const most = maxWait === undefined ? 8000 : maxWait + 20_000;
     return await timed("enter", most, () => limiter.enter("slots", options));
   } catch (error) {
@@ -89,13 +90,13 @@ async function hold(
     });
   });
   await Promise.race([member.sleep(random.below(random.pick([20, ttl, 3 * ttl]))), isLost]);
-  // One that is late may not free the slot of another caller.
+  // A late caller must not free the slot of another caller.
   if (slot.signal.aborted && random.chance(0.8)) await member.sleep(random.below(2 * ttl));
   held.to = Math.min(held.to, timeline.now);
   await timed("release", 8000, () => slot.release());
 }
 
-/** `undefined` where the store failed. */
+/** @returns `undefined` if the store failed. */
 async function tried<TResult>(
   caller: Caller,
   call: () => Promise<TResult>,
@@ -104,14 +105,14 @@ async function tried<TResult>(
     return await call();
   } catch (error) {
     if (!isStoreFailure(error)) throw error;
-    // A process that stood still is told so. Those who want the rows of its line may wait too long.
+    // A process that stood still is told so. Callers that want the rows of its line may wait too long.
     const isLate = /after the ttl|did not answer within/.test((error as Error).message);
     if (!isLate) caller.failed(error, "enter");
     return undefined;
   }
 }
 
-/** What is wrong with the slots: a caller does nothing with one while its process stands still. */
+/** The problem of the slots. A caller does nothing with a slot while its process stands still. */
 export function problemOf(all: readonly Held[], slots: number): string | undefined {
   const changes = all
     .flatMap((held) => runningTimes(held))
@@ -119,7 +120,7 @@ export function problemOf(all: readonly Held[], slots: number): string | undefin
       { at: from, by: 1 },
       { at: to, by: -1 },
     ])
-    // At one instant, those who leave come first.
+    // At one instant, callers that leave come first.
     .sort((a, b) => a.at - b.at || a.by - b.by);
   let holders = 0;
   for (const { at, by } of changes) {
@@ -129,7 +130,7 @@ export function problemOf(all: readonly Held[], slots: number): string | undefin
   return undefined;
 }
 
-/** When a holder could do anything. */
+/** The times at which a holder could run. */
 function runningTimes({ process, from, to }: Held): { from: number; to: number }[] {
   let times = [{ from, to }];
   for (const stop of process.stops) {

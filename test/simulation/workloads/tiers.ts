@@ -1,4 +1,4 @@
-/** A limit of three plans, of which each call has another one. */
+/** A limit of three plans. Each call has a random plan. */
 import { createMoving } from "./moving.js";
 import { BUCKET } from "./token-bucket.js";
 
