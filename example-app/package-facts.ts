@@ -1,4 +1,7 @@
-/** What the page shows of package.json: where the documentation and the sources are, and the version. */
+/**
+ * The facts of package.json that the page shows: where the documentation and the sources are, and the
+ * version.
+ */
 import { readFileSync } from "node:fs";
 
 export interface PackageJson {

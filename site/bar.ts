@@ -1,5 +1,5 @@
 /**
- * What is in the bar above every page. The pages of Vite write it as HTML (`app/frame.ts`), those of
+ * The content of the bar above every page. The pages of Vite write it as HTML (`app/frame.ts`), those of
  * VitePress as a component (`docs/.vitepress/theme/site-bar.ts`). `bar.css` has the styles for both.
  */
 import { SCHEME_ICON } from "../example-app/scheme-switch.js";

@@ -5,7 +5,7 @@
 import { type Fence, fenceOf, partsOf } from "./fences.js";
 import { inAllManagers, MANAGERS } from "./package-managers.js";
 
-/** The comment in the first line of a block, in any language. */
+/** The comment in the first line of a block, in any of the languages. */
 const COMMENT = /^(?:\/\/|#|--|<!--|\/\*)\s*(\S+?)\s*(?:-->|\*\/)?\s*$/;
 /** The path of a file. A name without a folder must begin in lower case: `Node.js` is not a file. */
 const PATH =

@@ -1,11 +1,11 @@
-/** What a page says of itself in one or two sentences, for search engines and for sites that link to it. */
+/** The description of a page in one or two sentences, for search engines and for sites that link to it. */
 import { partsOf } from "./fences.js";
 
 /** The description of a page without a sentence. */
 export const SITE_DESCRIPTION =
   "Rate limits for tRPC, Prisma and React: exact, transactional, typed and live.";
 
-/** Search engines show about as many characters. */
+/** Characters. Search engines show about as many. */
 const LONGEST = 200;
 /** A first sentence shorter than this gets the second sentence, too. */
 const SHORT = 60;

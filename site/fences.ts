@@ -1,9 +1,9 @@
 /** Splits a page into its blocks of code, and the text between them. */
 
 export interface Fence {
-  /** What stands before the marks of the block, such as the indentation within a list. */
+  /** The text before the marks of the block, such as the indentation within a list. */
   indent: string;
-  /** What follows the marks: the language, and words about the block. */
+  /** The text after the marks: the language, and words about the block. */
   info: string;
   /** The code of the block, without the indentation. */
   lines: readonly string[];

@@ -1,4 +1,4 @@
-/** What is in the head of every page, for posts that link to it. */
+/** The tags in the head of every page, for posts that link to the page. */
 import type { Address } from "./address.js";
 
 /** The picture beside a link, in `site/app/public`. `site/picture.ts` draws it. */

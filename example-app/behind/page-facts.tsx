@@ -1,4 +1,4 @@
-/** What this page knows of its connection to the server. */
+/** The facts that this page knows of its connection to the server. */
 import { useEffect, useState } from "react";
 import { inspectRateLimits } from "trpc-rate-limit/client";
 import { client, useRateLimit } from "../shared/page/trpc.js";

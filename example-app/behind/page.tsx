@@ -1,4 +1,4 @@
-/** What lies behind the other parts: the rows, this page's connection, and the server's processes. */
+/** The part behind the other parts: the rows, this page's connection, and the server's processes. */
 import code from "code:./minimal.tsx";
 import { useMutation } from "@tanstack/react-query";
 import { Part } from "../shared/page/pieces.js";

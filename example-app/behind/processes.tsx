@@ -1,4 +1,4 @@
-/** What each of the server's processes has counted. */
+/** The counts of each of the server's processes. */
 import { useQuery } from "@tanstack/react-query";
 import type { inferRouterOutputs } from "@trpc/server";
 import { useTRPC } from "../shared/page/trpc.js";

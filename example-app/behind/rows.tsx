@@ -94,7 +94,7 @@ function Written({ row }: { row: Row }) {
   );
 }
 
-/** What the row holds at the instant of the read: what was written, and what has been refilled since. */
+/** The tokens of the row at the instant of the read: what was written, and what has been refilled since. */
 function Now({ row: { value, ts, used, config, now } }: { row: Row }) {
   const held = calculateRateLimit({ value, ts, used }, config, now).value;
   const capacity = config.capacity ?? config.rate;

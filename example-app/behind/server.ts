@@ -67,7 +67,7 @@ export function behindRouter({ t, limiter, statistics }: App) {
       }
     }),
 
-    /** What each process has counted since it started. */
+    /** The counts of each process since its start. */
     processes: t.procedure.query(({ ctx }) => ({
       process: ctx.process,
       canReset,

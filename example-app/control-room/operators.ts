@@ -1,5 +1,5 @@
 /**
- * Which visitors wear the hat of an operator, who helps users. An application knows its operators from
+ * The visitors who wear the hat of an operator, who helps users. An application knows its operators from
  * its own table of users. In the demo, each visitor is an operator at first. A visitor who has taken off
  * the hat has a row, which all processes read.
  */

@@ -1,4 +1,7 @@
-/** Who may look into the control room, and the customers whose calls are seen there. */
+/**
+ * Decides which visitors may look into the control room, and runs the customers whose calls are seen
+ * there.
+ */
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";

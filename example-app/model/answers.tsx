@@ -192,7 +192,7 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** What a prompt that was denied would get now. */
+/** The answer that a denied prompt would get now. */
 const WOULD_GET: Record<string, string> = {
   runs: "It would run now.",
   credits: "Your credits pay for it now, and it would run.",

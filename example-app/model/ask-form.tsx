@@ -16,7 +16,7 @@ const LABELS: Record<Forecast["kind"], string> = {
   impossible: "Ask anyway",
 };
 
-/** What the form says of a prompt that can be paid for, while no slot is free. */
+/** The forecasts for a prompt that can be paid for, while no slot is free. */
 const WAITS = {
   tokens: "It would wait for a slot, until one of the answers ends.",
   credits: "Your credits pay for it, and it would wait for a slot.",

@@ -1,6 +1,6 @@
 /**
- * What a prompt and credits cost. The page shows it before the server charges it, so both import
- * this file.
+ * The cost of a prompt, and the size of a purchase of credits. The page shows the cost before the server
+ * charges it, so both import this file.
  */
 
 /** The most words that the visitor lets the model write. */

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { calculateRateLimit, SECOND, type ShownConfig } from "trpc-rate-limit";
 import type { LimitValue } from "trpc-rate-limit/server";
 
-/** What the limit has answered. */
+/** The answer of the limit. */
 export interface Reservation {
   value: number;
   ts: number;

@@ -71,7 +71,7 @@ export function ArrivalRace() {
         >
           Run again
         </WaitButton>
-        {/* What the two sides show, in one sentence for screen readers. */}
+        {/* The result of the two sides, in one sentence for screen readers. */}
         <p role="status" className={said === undefined ? "hidden" : undefined}>
           {said ?? (race && naive.length === CALLS && summaryOf(race))}
         </p>

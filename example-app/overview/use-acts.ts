@@ -1,4 +1,4 @@
-/** What happens to the calls of the button: which lines act, and how the last call went. */
+/** Follows the calls of the button: which lines act, and how the last call went. */
 import { useQueryClient } from "@tanstack/react-query";
 import type { TRPCClientErrorLike } from "@trpc/client";
 import { useEffect, useEffectEvent, useState } from "react";

@@ -10,7 +10,7 @@ const SECOND = 1000;
 const PART = "#playground";
 const KINDS = { "token-bucket": "token bucket", "fixed-window": "fixed window" } as const;
 
-/** What calls ask for. */
+/** The terms of each call. */
 export interface CallInput {
   /** Tokens of a call. */
   count: number;
@@ -19,14 +19,14 @@ export interface CallInput {
 
 export const PLAIN_CALL: CallInput = { count: 1, reserve: false };
 
-/** What an address asks for. */
+/** The settings that an address asks for. */
 export interface Asked {
   call: CallInput;
   /** `undefined`: the address names no limit, or one that does not work. */
   choice?: PlaygroundChoice | undefined;
   /** Whether ten visitors call, once the limit is in force. */
   isRunning?: boolean | undefined;
-  /** What is wrong with the address, in words for the page. */
+  /** The problem of the address, in words for the page. */
   problem?: string | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
- * What the page knows of one bucket over the last minute: the states that the server has reported,
- * and between them the page's predictions. All times are the server's.
+ * The page's knowledge of one bucket over the last minute: the states that the server has reported, and
+ * between them the page's predictions. All times are the server's.
  *
- * A state is reported twice where a call was granted, by its answer and by a snapshot. The answers
- * may arrive in any order, so the states are kept in the order in which the server wrote them.
+ * A granted call reports its state twice: by its answer and by a snapshot. The answers may arrive in any
+ * order, so the states are kept in the order in which the server wrote them.
  */
 import {
   calculateRateLimit,
@@ -219,7 +219,7 @@ export function createBucketHistory() {
       return predictedLine(states, config, now - spanAt(now), now);
     },
 
-    /** What the server said of the bucket, in the last minute. */
+    /** The server's reports of the bucket in the last minute. */
     marks(now: number): Mark[] {
       const marks = states.map(({ at, value, count }): Mark => {
         return { at, value, kind: count === undefined ? "snapshot" : "granted" };
@@ -234,8 +234,9 @@ export function createBucketHistory() {
     denials: (now: number) => denials.filter((at) => at > now - SPAN),
 
     /**
-     * What the page predicted of the grants, and what the server said. A grant is predicted from the
-     * state before it. The grant counts once all calls that may have come before it have their answers.
+     * Compares the page's predictions of the grants with the server's answers. A grant is predicted from
+     * the state before it. The grant counts once all calls that may have come before it have their
+     * answers.
      */
     measured(): Measured {
       const comparisons = comparisonsOf(states, after, (state) =>

@@ -118,8 +118,8 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
 }
 
 /**
- * What the line, the points and the shade mean. The strip of denials has its name beside it. The shade keeps
- * its room where no denial closes the limit, so that another limit moves nothing.
+ * The meaning of the line, the points and the shade. The strip of denials has its name beside it. The
+ * shade keeps its room where no denial closes the limit, so that another limit moves nothing.
  */
 function Legend({ closes }: { closes: boolean }) {
   return (

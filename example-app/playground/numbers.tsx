@@ -1,4 +1,4 @@
-/** What has become of the calls. */
+/** The outcomes of the calls, as numbers. */
 import { useSyncExternalStore } from "react";
 import type { BucketHistory } from "./bucket-history.js";
 import "./numbers.css";

@@ -1,4 +1,4 @@
-/** What calls ask for: how many tokens, and whether they reserve. */
+/** The terms of each call: how many tokens, and whether it reserves. */
 import { useState } from "react";
 import type { CallInput } from "./address.js";
 import { BOUNDS } from "./limits.js";

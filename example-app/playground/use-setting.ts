@@ -1,7 +1,7 @@
 /**
- * What the visitor has set: the limit in force, the form's draft of the next limit, and what calls ask
- * for. The address of the page follows these settings. When an address is opened, its settings are
- * applied. A limit that the visitor chooses is a new entry of the browser's history.
+ * The visitor's settings: the limit in force, the form's draft of the next limit, and the terms of calls.
+ * The address of the page follows these settings. When an address is opened, its settings are applied. A
+ * limit that the visitor chooses is a new entry of the browser's history.
  */
 import { useEffect, useEffectEvent, useState } from "react";
 import { useRateLimit } from "../shared/page/trpc.js";
@@ -171,7 +171,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     count,
     setCount: changing(setCount),
     setReserve: changing(setReserve),
-    /** What is wrong with the address. */
+    /** The problem of the address. */
     problem,
     /** A link to what is shown; `undefined` while it is not known. */
     link:

@@ -1,4 +1,4 @@
-/** What both limiters of a race allow, and how often a visitor may start one. */
+/** The limit of both limiters of a race, and how often a visitor may start a race. */
 import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 import { ALLOWED } from "../shared/race-size.js";
 

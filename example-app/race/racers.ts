@@ -1,4 +1,4 @@
-/** What a process of the race does. Both limiters use the client and the database of this process. */
+/** The tasks of a process of the race. Both limiters use the client and the database of this process. */
 import { setImmediate } from "node:timers/promises";
 import { createRateLimiter, HOUR, prismaStore } from "trpc-rate-limit/server";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
@@ -8,7 +8,7 @@ import { type Calls, makeCalls, type Tick } from "./make-calls.js";
 import { exactLimit, naiveLimit } from "./naive.js";
 
 export type Racer = "naive" | "package";
-/** What has become of one order. Both facts are read from the database after the order. */
+/** The outcome of one order. Both facts are read from the database after the order. */
 export interface Order {
   tookToken: boolean;
   wroteSeat: boolean;

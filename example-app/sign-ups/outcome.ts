@@ -1,4 +1,4 @@
-/** What a press asks for, and the outcome of its sign-ups, as numbers and in words. */
+/** The sign-ups that a press asks for, and their outcome, as numbers and in words. */
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { timeOf } from "../shared/page/pieces.js";
 

@@ -14,9 +14,9 @@ export type CallMessage =
 
 /** A message to the page. Only plain values can be posted, so an error is sent as its shape. */
 export type AnswerMessage =
-  /** What the page's link passes on unchanged: data, or a state of the connection. */
+  /** A result that the page's link passes on unchanged: data, or a state of the connection. */
   | { id: number; type: "next"; result: unknown }
-  /** A subscription has failed, and starts again by itself. */
+  /** A subscription has failed, and begins again by itself. */
   | { id: number; type: "lost"; shape: unknown }
   | { id: number; type: "error"; shape: unknown }
   | { id: number; type: "complete" };

@@ -1,4 +1,4 @@
-/** What all pages of the demo's parts have around them. It is in the HTML, so that it is shown at once. */
+/** The frame around all pages of the demo's parts. It is in the HTML, so that it is shown at once. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";

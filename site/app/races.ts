@@ -7,7 +7,7 @@ import { makeCalls, type Tick } from "../../example-app/race/make-calls.js";
 import { naiveLimit } from "../../example-app/race/naive.js";
 import { type Race, resultOf } from "../../example-app/race/result.js";
 
-/** What a race uses of the limiter, see `RateLimiter`. */
+/** The methods of the limiter that a race uses, see `RateLimiter`. */
 export interface RaceLimiter {
   limit(name: "race", options: { key: string }): Promise<{ ok: boolean }>;
   getValue(name: "race", options: { key: string }): Promise<{ value: number }>;

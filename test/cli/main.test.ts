@@ -1,4 +1,4 @@
-/** The command, when the program that reads its output goes away. */
+/** The command, when the reader of its output ends early. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, it } from "vitest";

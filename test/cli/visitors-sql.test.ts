@@ -1,4 +1,6 @@
-/** The SQL that closes the tables to visitors, on a server without some of their roles. */
+/**
+ * The SQL that denies visitors access to the tables, on a server that lacks some of the visitors' roles.
+ */
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { expect, it } from "vitest";

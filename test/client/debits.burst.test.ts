@@ -1,4 +1,7 @@
-/** Several calls on their way at once: the figure falls by each as it is sent, and moves for nothing else. */
+/**
+ * Several calls on their way at once: the shown value falls with each call when it is sent, and moves for
+ * no other reason.
+ */
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";

@@ -1,4 +1,6 @@
-/** A charged call on a live page: the stream reports the charge, and the server is asked if not. */
+/**
+ * A charged call on a live page: the stream reports the charge. If it does not, the page asks the server.
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { pass, snapshotOf, startLive } from "../support/hand-transport.js";
 

@@ -1,4 +1,4 @@
-/** Denials that no wait ends, on a page: credits that are used up. */
+/** Denials that no wait ends, on a page: used-up credits. */
 import { describe, expect, it } from "vitest";
 import { denialOf, snapshotOfDenial } from "../../client/denial.js";
 import { isSnapshot } from "../../client/is-snapshot.js";

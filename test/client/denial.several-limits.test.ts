@@ -1,4 +1,4 @@
-/** What a page learns from the denial of a call on several limits. On fake timers. */
+/** A page learns from the denial of a call on several limits. Uses fake timers. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRateLimitError } from "../../client/index.js";
 import { createKnownDenials } from "../../client/known-denials.js";

@@ -1,4 +1,4 @@
-/** Snapshots that cannot be relied on: malformed ones, and those that a cache has kept. */
+/** Unreliable snapshots: malformed ones, and those that a cache has kept. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RateLimitSnapshot, SnapshotCache } from "../../client/index.js";
 import { CONFIG, pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";

@@ -1,4 +1,4 @@
-/** Snapshots with a list of windows: it changes with each of them, and the config does not. */
+/** Snapshots with a list of windows: the list changes with each snapshot, and the config does not. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ShownConfig } from "../../core/index.js";
 import { pass, snapshotOf, startLive } from "../support/hand-transport.js";

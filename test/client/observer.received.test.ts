@@ -1,4 +1,4 @@
-/** Snapshots that the application hands over, such as those that it has fetched itself. */
+/** Snapshots that the application passes to the observer, such as those that it has fetched itself. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { pass, snapshotOf, startLive } from "../support/hand-transport.js";
 

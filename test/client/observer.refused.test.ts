@@ -1,4 +1,4 @@
-/** Limits that the server refuses to tell about: shown as an error, and not asked for in a loop. */
+/** Limits that the server refuses to report: the page shows an error, and does not ask again in a loop. */
 import { TRPCClientError } from "@trpc/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HOUR } from "../../server/index.js";

@@ -1,4 +1,4 @@
-/** What a page shows of slots, by the snapshots of a real limiter. */
+/** The slots that a page shows, by the snapshots of a real limiter. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimitObserver } from "../../client/observer.js";
 import { predict } from "../../client/prediction.js";

@@ -1,4 +1,4 @@
-/** What a page predicts of `limitFirst` is what the server then answers. */
+/** A page's prediction of `limitFirst` is the server's later answer. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { predict } from "../../client/prediction.js";

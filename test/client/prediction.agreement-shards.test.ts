@@ -1,14 +1,14 @@
 /**
- * A call sees two random shards of a limit. A snapshot contains the two shards that hold the most.
- * So an observer knows whether any two would grant a call, and from when on, but not which two the
- * next call will see. With c the capacity of a shard:
+ * A call sees two random shards of a limit. A snapshot contains the two shards that hold the most. So an
+ * observer knows whether any two shards would grant a call, and from when on, but not which two shards
+ * the next call will see. With c the capacity of a shard:
  *
- * - a status is ok where some two shards grant the count, and `retryAt` is when the first two will;
- * - any two grant `value - (n - 2) * c`: the others cannot hold more than that. So of two shards,
- *   which are the whole limit, the answer is the server's.
+ * - a status is ok if some two shards grant the count, and `retryAt` is when the first two shards will;
+ * - any two shards grant `value - (n - 2) * c`: the other shards cannot hold more than that. So with two
+ *   shards, which are the whole limit, the prediction is the server's answer.
  *
- * From which shards a call took that was just sent is unknown. Until the next snapshot, two of more
- * than two shards are assumed to hold all tokens. So a predicted wait is never too long, unless the
+ * After a call was sent, it is unknown from which shards the call took. Until the next snapshot, two of
+ * more than two shards are assumed to hold all tokens. So a predicted wait is never too long, unless the
  * limit allows reservations.
  */
 import fc from "fast-check";

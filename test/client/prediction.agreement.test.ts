@@ -1,6 +1,6 @@
 /**
- * Whatever happens on the server, an observer that has received it predicts what the server would
- * decide. Sharded limits, which are less predictable, are in `prediction.agreement-shards.test.ts`.
+ * Whatever happens on the server, an observer that has received it predicts the server's next decision.
+ * Sharded limits, which are less predictable, are in `prediction.agreement-shards.test.ts`.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * A page predicts to the last bit what the server decides, also where a few tokens of many were used: what
- * is left of 2^40 tokens does not tell one that took a thousandth from one that took nothing.
+ * A page predicts to the last bit what the server decides, even if only a few tokens of many were used.
+ * Example: what is left of 2^40 tokens is the same double after a use of a thousandth and after no use.
  */
 import { describe, expect, it } from "vitest";
 import { availableAt, predict, take } from "../../client/prediction.js";

@@ -1,4 +1,4 @@
-/** One stream for all tabs of a browser, whatever becomes of them. */
+/** One stream for all tabs of a browser, however tabs end. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pass } from "../support/hand-transport.js";
 import { createBrowser, type Tab, type TabOptions } from "../support/tabs.js";

@@ -1,4 +1,4 @@
-/** Answers and reports that come late, or in another order than they were read in. */
+/** Answers and reports that arrive late, or in another order than the server read them in. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { CONFIG, pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
 import { a, answer, FREE, PAID, type Page, rateOf, upgrade } from "../support/plan-page.js";

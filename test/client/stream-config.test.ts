@@ -1,5 +1,5 @@
 /**
- * A stream keeps the context of its start. So it may report an older config than the answers do,
+ * A stream keeps the context of its start. So the stream may report an older config than the answers do,
  * such as that of the plan before an upgrade.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * The public types, as a review has accepted them. After a change on purpose, `npm run compat:api`
- * writes them anew.
+ * The public types, as a review has accepted them. After an intended change, `npm run compat:api` writes
+ * them again.
  */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What a client of today makes of a document of a server, of whatever version. */
+/** How a client of today reads a document of a server of any version. */
 import { TRPCClientError } from "@trpc/client";
 import {
   createRateLimitObserver,

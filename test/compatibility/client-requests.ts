@@ -1,6 +1,6 @@
 /**
- * What a client of today asks a server, and whether the inputs of a server accept it. A server of
- * this package refuses fields that it does not know, so a client must not send new ones to it.
+ * The requests of a client of today, and whether the inputs of a server accept them. A server of this
+ * package refuses unknown fields, so a client must not send new fields to it.
  */
 import { createTRPCClient, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";

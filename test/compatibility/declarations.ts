@@ -1,4 +1,4 @@
-/** Reads the declarations of `.d.ts` files, and which other declarations each of them names. */
+/** Reads the declarations of `.d.ts` files, and the names of other declarations in each. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "vite";

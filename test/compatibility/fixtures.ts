@@ -1,4 +1,4 @@
-/** The fixtures: what each version wrote and accepted, one folder of JSON per version. */
+/** The fixtures: the documents that each version wrote and accepted, one folder of JSON per version. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

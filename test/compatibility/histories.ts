@@ -1,6 +1,6 @@
 /**
  * Histories of calls, and how to play them on a limiter: which rows they leave, and what later calls
- * answer. A fixture has the histories of its version, so that these here can change.
+ * answer. A fixture contains the histories of its version, so that the histories here can change.
  */
 import { tokensOf } from "../../core/rows/reading.js";
 import { shardConfig } from "../../core/config.js";

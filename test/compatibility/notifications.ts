@@ -1,4 +1,4 @@
-/** What processes of one deployment tell each other through `postgresChannel`. */
+/** The notifications that processes of one deployment send each other through `postgresChannel`. */
 import {
   changeDigest,
   postgresChannel,

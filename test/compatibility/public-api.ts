@@ -1,6 +1,6 @@
 /**
- * The declarations that an entry point exports, and those that they name, as one text: without
- * comments, in the order of their names. What the package does not show its users is not in it.
+ * The declarations that an entry point exports, and the declarations that these name, as one text:
+ * without comments, sorted by name. Declarations that the package does not show its users are left out.
  */
 import { format } from "prettier";
 import { type Declaration, readDeclarations, type Reference } from "./declarations.js";

@@ -1,6 +1,6 @@
 /**
- * Records what the code of today writes and accepts, as the fixture of a version: of the one that
- * is given, or else of that in package.json, unless it has one already.
+ * Records what the code of today writes and accepts, as the fixture of a version. The version is the one
+ * that is given, or else that of package.json, unless it has a fixture already.
  */
 import { readFileSync } from "node:fs";
 import { fixtureOfToday, loadFixtures, saveFixture } from "./fixtures.js";

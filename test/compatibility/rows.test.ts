@@ -1,6 +1,7 @@
 /**
- * Rows of older versions: today's code answers by them as those versions did, and writes the same.
- * The rows on MySQL or MariaDB need TEST_MYSQL_URL; `test/server/store/sql/mysql/mysql.test.ts` says so.
+ * Rows of older versions: today's code answers by them as those versions did, and writes the same. The
+ * rows on MySQL or MariaDB need TEST_MYSQL_URL; `test/server/store/sql/mysql/mysql.test.ts` reports if it
+ * is missing.
  */
 import { describe, expect, it } from "vitest";
 import { memoryStore, type RateLimitStore } from "../../server/index.js";

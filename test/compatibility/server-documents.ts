@@ -1,6 +1,7 @@
 /**
- * What a server of today sends, as JSON: answers and errors of tRPC with their header fields, and
- * responses without tRPC. One document per situation, made by a real server on a clock that stands.
+ * The documents that a server of today sends, as JSON: answers and errors of tRPC with their header
+ * fields, and responses without tRPC. One document per situation, made by a real server on a clock that
+ * stands still.
  */
 import { initTRPC } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";

@@ -1,4 +1,4 @@
-/** A denial that closes a bucket, by the two numbers of its row. */
+/** A denial that closes a bucket, shown by the two numbers of its row. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimitConfig } from "../../core/limit-config.js";

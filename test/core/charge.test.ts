@@ -1,4 +1,4 @@
-/** Charges to rows that are closed: they stay so for longer, and no tokens open them early. */
+/** Charges to closed rows: the rows stay closed for longer, and no tokens open them early. */
 import { describe, expect, it } from "vitest";
 import { chargeRows } from "../../core/charge.js";
 import { type Bucket, MAX_WAIT } from "../../core/config.js";

@@ -1,4 +1,6 @@
-/** What reservations promise of the work that is done at their turns, and not only of the tokens. */
+/**
+ * The promises of reservations about the work that is done at their turns, and not only about the tokens.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { RateLimitConfig } from "../../core/limit-config.js";

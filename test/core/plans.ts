@@ -1,8 +1,8 @@
 /**
- * Plans that read and write one row, each with numbers of its own, and calls by either of two.
+ * Plans that read and write one row, each with numbers of its own, and calls by either of two plans.
  *
- * Counts are whole numbers, and a part of a token is a whole number of 1024ths. So doubles hold every sum,
- * and rows are compared to the last bit.
+ * Counts are whole numbers, and a part of a token is a whole number of 1024ths. So doubles hold every
+ * sum, and rows are compared to the last bit.
  */
 import fc from "fast-check";
 import { expect } from "vitest";

@@ -1,4 +1,4 @@
-/** Limits of a time zone: their arithmetic, a caller's change of zone, and what a page gets. */
+/** Limits of a time zone: their arithmetic, a caller who changes the zone, and what a page receives. */
 import type { WindowBucket } from "../../core/config.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The guide's invoice: what it sums up. */
+/** The guide's invoice and its sums. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { importBlock } from "../support/docs-module.js";

@@ -1,4 +1,4 @@
-/** Where a page names the tests behind a guarantee, they exist, by those names. */
+/** The tests that a page names behind a guarantee exist, by those names. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

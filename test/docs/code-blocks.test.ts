@@ -1,4 +1,4 @@
-/** Every code block of the README and of docs/ is checked against the package as it is built. */
+/** Every code block of the README and of docs/ is checked against the built package. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** What docs/calendars.md says of billing dates. */
+/** The statements of docs/calendars.md about billing dates. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, memoryStore } from "../../server/index.js";

@@ -1,4 +1,4 @@
-/** What the guide to plan and credits sells, and when, as its code stands on the page. */
+/** The sales of the guide to plan and credits, and their times, by the code on the page. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { DAY, HOUR } from "../../core/durations.js";

@@ -1,4 +1,4 @@
-/** The guide for Express: its table and its server, as they stand on the page, over HTTP. */
+/** The guide for Express: its table and its server, run over HTTP as they stand on the page. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** The guide to log-ins without tRPC: its limit, and when its handler calls what. */
+/** The guide to log-ins without tRPC: its limit, and the calls of its handler. */
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { createManualClock } from "../../core/testing.js";

@@ -1,4 +1,4 @@
-/** What the example of the guide to a support page lets people do. */
+/** The rights that the example of the guide to a support page gives people. */
 import { expect, it } from "vitest";
 import type { RateLimiter } from "../../server/index.js";
 import { importBlock } from "../support/docs-module.js";

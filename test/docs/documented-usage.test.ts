@@ -1,4 +1,4 @@
-/** The SQL of the page about usage, as it stands there. */
+/** The SQL on the page about usage. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter } from "../../server/index.js";

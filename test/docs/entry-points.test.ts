@@ -1,4 +1,4 @@
-/** Each entry point beside the peers that it needs, and nothing else: its code and its types. */
+/** Each entry point with only the peers that it needs: its code and its types. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

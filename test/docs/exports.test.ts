@@ -1,4 +1,4 @@
-/** What the package exports is documented or shown: the rest is not for its users. */
+/** Every export of the package is documented or shown. Other names are not for its users. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Links between pages lead somewhere, and so do the files that pages name. */
+/** Links between pages lead somewhere, and the files that pages name exist. */
 import { access, readdir, readFile } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";

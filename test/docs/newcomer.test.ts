@@ -1,4 +1,7 @@
-/** What newcomers ask first is found from README.md, by links and headings, in at most two pages. */
+/**
+ * The first questions of newcomers: README.md leads to the answers, by links and headings, in at most two
+ * pages.
+ */
 import { describe, expect, it } from "vitest";
 import { headingsOf, linksOf, type Question, START, textBelow, wayTo } from "./newcomer.js";
 import { allPages, anchorsOf, type Page, readPage } from "./pages.js";

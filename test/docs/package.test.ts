@@ -1,4 +1,4 @@
-/** What `npm publish` would send. */
+/** The files that `npm publish` would send. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Pools of `pg` on the pages. One without a listener ends the process when a connection ends. */
+/** Pools of `pg` on the pages. A pool without a listener ends the process when a connection ends. */
 import { expect, it } from "vitest";
 import { blocksOf, publishedPages } from "./pages.js";
 

@@ -1,4 +1,4 @@
-/** The order of what README.md asks a reader to type. */
+/** The order of the commands in README.md. */
 import { expect, it } from "vitest";
 import { readPage } from "./pages.js";
 

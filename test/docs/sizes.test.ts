@@ -1,4 +1,4 @@
-/** The sizes on the pages are those that `npm run check` holds the package to. */
+/** The sizes on the pages are the bounds that `npm run check` enforces. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

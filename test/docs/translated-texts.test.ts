@@ -1,7 +1,7 @@
 /**
- * What is shown to be copied survives the translator of a browser, which puts elements in place of
- * texts. React then throws when it removes a text that stands beside other children, and cannot change
- * it. A text that is the only child of its element is safe, whatever it becomes.
+ * Code that readers copy survives the translator of a browser, which puts elements in place of texts.
+ * React then throws when it removes a text that stands beside other children, and cannot change that
+ * text. A text that is the only child of its element is safe.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

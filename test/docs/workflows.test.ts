@@ -1,4 +1,4 @@
-/** The workflows of the repository: what they may do, and whose code they run. */
+/** The workflows of the repository: their rights, and the origin of the code that they run. */
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

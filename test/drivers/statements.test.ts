@@ -1,7 +1,7 @@
 /**
- * Reads the text of every statement that the dialects send, while they pass the contract and while
- * a limiter uses all of its methods. The rules keep to what databases that speak the language of
- * PostgreSQL or MySQL have in common, and see that no write can lose another one.
+ * Reads the text of every statement that the dialects send, while they pass the contract and while a
+ * limiter uses all of its methods. The rules allow only what databases with the language of PostgreSQL or
+ * MySQL have in common, and check that no write can lose another write.
  */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";

@@ -199,7 +199,7 @@ it("tells what became of messages, which procedure sent them, and copies it", as
   });
   const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });
   await limit.getByText("3 of 3", { exact: true }).waitFor();
-  // Each line is one message.
+  // Each line is a message.
   await page.getByRole("textbox").first().fill("one\ntwo\nthree\nfour\nfive");
   await page.getByRole("textbox").first().press("Enter");
   const timeline = panel.locator(".trl-timeline");

@@ -1,6 +1,7 @@
 /**
- * What the tests in browsers share: a demo, in which each test has visitors of its own, and a browser for
- * each worker. Workers do not share a browser, because all pages of a browser have one clipboard.
+ * A demo and browsers that the tests share. Each test has visitors of its own in the demo, and each
+ * worker has a browser. Workers do not share a browser, because all pages of a browser have one
+ * clipboard.
  */
 import type { BrowserServer } from "playwright-core";
 import type { TestProject } from "vitest/node";

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(visitors.splice(0).map((each) => each.close())));
 afterAll(() => browser.close());
 
-/** What the pages below record about themselves. */
+/** The records that the pages below make about themselves. */
 interface Noted {
   /** The shifts of the layout, including those after input. */
   shifts: number[];
@@ -599,7 +599,7 @@ function countPixels(colour: string): number {
   return count;
 }
 
-/** Runs in the page: delays every second answer to a call by half a second. */
+/** Runs in the page: every second answer to a call takes half a second longer. */
 function delayAnswers(): void {
   const { fetch } = window;
   let calls = 0;

@@ -209,7 +209,7 @@ describe("twenty tabs of one visitor", () => {
       await changeAndMeasure(visitor, without(tabs, frozen), false);
       const leader = leaderOf(tabs);
       const others = without(tabs, [...frozen, leader]);
-      // Browsers freeze only hidden tabs.
+      // Browsers freeze hidden tabs only.
       await others.at(-1)!.page.bringToFront();
       await leader.setState("frozen");
       frozen.push(leader);

@@ -1,4 +1,4 @@
-/** What is around the pages of the site: the list of pages, and the preview of a link to a page. */
+/** The surroundings of the site's pages: the list of pages, and the preview of a link to a page. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

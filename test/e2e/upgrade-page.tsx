@@ -27,7 +27,7 @@ function Draw() {
   );
 }
 
-/** What each plan has, as the limiter itself reports it. */
+/** The terms of each plan, as the limiter itself reports them. */
 function Prices() {
   const prices = useQuery({ queryKey: ["prices"], queryFn: () => client.prices.query() }).data;
   const { config } = useRateLimit("pictures");

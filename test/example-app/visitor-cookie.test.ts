@@ -1,4 +1,4 @@
-/** A page from Vite's server in development: who its first calls come from. */
+/** A page from Vite's server in development: its first calls come from one visitor. */
 import { fileURLToPath } from "node:url";
 import { createServer } from "vite";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * A process of callers that take tokens without a pause, and count what they were granted. One process
- * serves several tests, because its start takes seconds. It obeys each `CallerMessage`, and answers
- * all but `promotedAt` with a `CallerReport`.
+ * A process of callers that take tokens without a pause, and count their grants. One process serves
+ * several tests, because its start takes seconds. It obeys each `CallerMessage`, and answers each of them
+ * except `promotedAt` with a `CallerReport`.
  *
  * Arguments: the kind of store, the number of callers.
  */

@@ -1,4 +1,4 @@
-/** Starts processes of callers, and compares what they were granted with the rows that are left. */
+/** Starts processes of callers, and compares their grants with the remaining rows. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";

@@ -1,4 +1,7 @@
-/** A promoted server whose clock is wrong. Two stores: one has run since before, one starts after it. */
+/**
+ * A promoted server whose clock is wrong, with two stores: one was started before the promotion, and one
+ * after.
+ */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, HOUR, MINUTE, pgStore, SECOND } from "../../server/index.js";

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL that the tests of failovers run: that of `TEST_POSTGRES_BIN`, or the newest one of
- * Debian's packages, or the one that npm brings. The latter has no `pg_basebackup`, so none is used.
+ * The PostgreSQL for the tests of failovers: the one of `TEST_POSTGRES_BIN`, or the newest of Debian's
+ * packages, or the one that npm brings. npm's has no `pg_basebackup`, so the tests use none.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

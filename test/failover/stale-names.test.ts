@@ -1,6 +1,6 @@
 /**
- * A name that leads to a standby, as when DNS or a proxy is behind the truth. Every write is refused
- * there (25006). The pool keeps such connections, also when the name leads to the primary again.
+ * A name that leads to a standby, as when DNS or a proxy is out of date. The standby refuses every write
+ * (25006). The pool keeps such connections, also when the name leads to the primary again.
  */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, RateLimitStoreError } from "../../server/index.js";

@@ -1,6 +1,6 @@
 /**
- * A proxy in the place of HAProxy or of a name in DNS: clients have one address, and the server
- * behind it changes.
+ * A proxy that stands for HAProxy or a name in DNS: clients have one address, and the server behind it
+ * changes.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";

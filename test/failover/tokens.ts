@@ -1,4 +1,4 @@
-/** What the callers of a failover take: so many tokens that no call is denied, and none come back. */
+/** The tokens for the callers of a failover: so many that no call is denied, and none of them refill. */
 import { DAY } from "../../server/index.js";
 
 export const TOKENS = 1e9;

@@ -57,7 +57,7 @@ export function shrink(
   return { operations, from, capacity };
 }
 
-/** The operation then may have taken effect, with the same answer, or may not. */
+/** The operation may then have taken effect, with the same answer, or not. */
 function makeUncertain(operation: Operation): Operation {
   return { ...operation, end: Infinity };
 }

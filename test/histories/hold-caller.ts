@@ -114,7 +114,7 @@ export class HoldCaller {
     write(call);
   }
 
-  /** Buys credits: only once, however many processes try. */
+  /** Buys credits: once, however many processes try. */
   async #fill(key: string): Promise<void> {
     if (this.#filled.has(key)) return;
     const { limiter, capacity: count } = this.options;

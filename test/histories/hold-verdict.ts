@@ -32,7 +32,7 @@ export interface HoldChecks {
   limits: Readonly<Record<string, HoldLimit>>;
   /** How far the time of a decision may be from the clock of the calls, ms. */
   clockError: number;
-  /** What each bucket (see `bucketOf`) holds after all holds have lapsed, and a call was denied. */
+  /** The tokens of each bucket (see `bucketOf`) after all holds have lapsed, and a call was denied. */
   left: ReadonlyMap<string, number>;
 }
 

@@ -17,10 +17,10 @@ const event = (kind: BucketEvent["kind"], start: number, count = 1, end = start)
   start,
   end,
 });
-/** 10 tokens a second, up to 10. Blocks live for half a second. */
+/** 10 a second, up to 10. Blocks live for half a second. */
 const bucket: BoundedLimit = { kind: "token bucket", rate: 10, period: 1000, leaseMs: 500 };
 const withoutLeases: BoundedLimit = { ...bucket, leaseMs: 0 };
-/** 10 tokens a second, up to 15. Windows start at 200 ms. */
+/** 10 a second, up to 15. Windows start at 200 ms. */
 const window: BoundedLimit = {
   kind: "fixed window",
   rate: 10,
@@ -189,7 +189,7 @@ describe("the search for an excess", () => {
   }
 
   it("takes time in proportion to the length of the history, and its logarithm", () => {
-    // A tree over 50,000 calls. A search over all pairs would take minutes.
+    // A tree over 50,000 calls; a search of all pairs would take minutes.
     const events = Array.from({ length: 50_000 }, (_, i) => grant(100 * i, 1, 100 * i + 70));
     expect(findExcess(events, boundsOf(bucket))).toBeUndefined();
     expect(findExcess([...events, grant(2e6, 11)], boundsOf(bucket))).toBeDefined();

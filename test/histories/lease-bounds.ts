@@ -21,7 +21,7 @@ export interface BucketEvent {
   end: number;
 }
 
-/** What a bucket may grant. */
+/** The most that a bucket may grant. */
 export interface Bounds {
   /** The most tokens that are granted at one instant. */
   capacity: number;
@@ -148,7 +148,7 @@ function lastAtMost(sorted: readonly number[], bound: number): number {
   return low - 1;
 }
 
-/** A span in which calls were denied throughout. */
+/** A span in which calls were denied all the time. */
 export interface Demand {
   from: number;
   to: number;

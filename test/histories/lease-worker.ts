@@ -9,7 +9,7 @@ import { createRandom } from "../simulation/random.js";
 import { LeaseCaller, type RecordedEvent, USES } from "./lease-caller.js";
 import { LEASED, LIMITS, NAMES } from "./lease-limits.js";
 
-/** What is wrong with the clocks of a process. */
+/** The faults of a process's clocks. */
 export type ClockFault =
   /** The clock is an hour ahead, or behind. */
   | "ahead"

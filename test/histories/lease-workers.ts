@@ -19,7 +19,7 @@ export interface LeaseWorkers extends WorkerProcesses {
   clockError(): number;
 }
 
-/** What a process prints: an event, or the largest error of its clock so far, ms. */
+/** A line that a process prints: an event, or the largest error of its clock so far, ms. */
 type Line =
   | number
   | [

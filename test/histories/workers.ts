@@ -25,7 +25,7 @@ export interface WorkersOptions {
 
 export interface Workers {
   history: Operation[];
-  /** Resolves after `count` more answers in total and at least 3 in each process. */
+  /** Resolves after `count` more answers in all and at least 3 in each process. */
   answered(count: number): Promise<void>;
   /** Resolves after one more failed call in total, and this many in each process. @default 1 */
   failed(perProcess?: number): Promise<void>;

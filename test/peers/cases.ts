@@ -1,4 +1,4 @@
-/** What an application has in its lockfile before it installs the package. */
+/** The lockfile of an application before it installs the package. */
 
 export interface Case {
   /** What it has, in words. */

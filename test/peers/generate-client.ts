@@ -1,7 +1,7 @@
 /**
- * Generates a client of Prisma 6 with its Rust engine. The engine for Node.js is a download of its
- * own; the one for the edge is in the package, as WebAssembly, and its loader is one that Node.js can
- * run. Generating looks for two binaries and runs neither.
+ * Generates a client of Prisma 6 with its Rust engine. The engine for Node.js is a separate download. The
+ * engine for the edge is in the package, as WebAssembly, and Node.js can run its loader. Generating looks
+ * for two binaries, but runs neither.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

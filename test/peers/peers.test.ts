@@ -1,6 +1,6 @@
 /**
- * The package beside a lockfile: npm installs it without a flag, moves nothing, and the application
- * compiles and has a call denied.
+ * The package beside a lockfile: npm installs it without a flag and moves no other package. The
+ * application compiles, and one of its calls is denied.
  */
 import { existsSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";

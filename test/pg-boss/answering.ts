@@ -3,7 +3,7 @@
  * result of `settle` and `release` as JSON.
  *
  * Arguments: the folder of the guide's files, a step of the settlement, and the signal that the process
- * then sends to itself.
+ * sends to itself at that step.
  */
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";

@@ -2,8 +2,9 @@
  * Sends messages by the guide's code, and kills its own process at a step. It runs in Node.js 24, which
  * has what pg-boss needs.
  *
- * Arguments: the folder of the guide's files, the name of the one that sends, how many messages to
- * send, and at which step of the last one to die. It prints what it was told of each message, as JSON.
+ * Arguments: the folder of the guide's files, the name of the function that sends, the number of
+ * messages, and the step of the last message at which the process kills itself. It prints the result of
+ * each message, as JSON.
  */
 import { pathToFileURL } from "node:url";
 

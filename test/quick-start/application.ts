@@ -1,10 +1,10 @@
 /**
- * An application that follows the quick start by hand, docs/guides/vite.md. The page's lines install
- * the package as it would be published, beside the newest versions of its peers. The page's blocks are
- * then written to the files that they name.
+ * An application that follows the manual quick start, docs/guides/vite.md. The page's lines install the
+ * package as it would be published, beside the newest versions of its peers. The page's blocks are then
+ * written to the files that they name.
  *
  * `prisma init` and `prisma migrate` download an engine. So the folder begins with the files of `app`,
- * which are what the first one writes, and the package's migration is applied by a client.
+ * which `prisma init` would write, and a client applies the package's migration.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";

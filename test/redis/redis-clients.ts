@@ -13,7 +13,7 @@ const require = createRequire(project);
 export const hasRedisClients = existsSync(
   fileURLToPath(new URL("node_modules/ioredis-6/package.json", import.meta.url)),
 );
-/** What a test prints when it is skipped without these clients. */
+/** The message of a test that is skipped without these clients. */
 export const NO_REDIS_CLIENTS = "needs the clients of Redis: npm run install:test-projects";
 
 export interface OpenedClient {

@@ -11,7 +11,7 @@ const SLOTS = 16_384;
 const MASTERS = 3;
 
 export interface RedisCluster {
-  /** First the masters, then a replica of each master in the same order. */
+  /** The masters at first, then a replica of each in the same order. */
   readonly nodes: readonly RedisServer[];
   /** The ports by which clients reach the nodes. */
   readonly ports: readonly number[];

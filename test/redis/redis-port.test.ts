@@ -1,6 +1,6 @@
 /**
- * What every client has to do for the store: send commands to the right master, report errors by their
- * code, and report correctly what a lost connection means.
+ * The work of every client for the store: send commands to the right master, report errors by their code,
+ * and report correctly what a lost connection means.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redisPort } from "../../server/redis/clients/recognize-client.js";

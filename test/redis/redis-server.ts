@@ -29,7 +29,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** What is missing on this machine; `undefined` if nothing is missing. */
+/** The reason why Redis cannot run on this machine; `undefined` if it can. */
 export function missingForRedis(): string | undefined {
   try {
     execFileSync("redis-server", ["--version"], { stdio: "ignore" });

@@ -1,6 +1,6 @@
 /**
- * The package beside one driver and nothing else: what is optional stays out of node_modules, and
- * neither the types nor the code of the package miss it.
+ * The package with only one driver: optional packages stay out of node_modules, and neither the types nor
+ * the code of the package need them.
  */
 import { copyFile, cp } from "node:fs/promises";
 import { existsSync } from "node:fs";

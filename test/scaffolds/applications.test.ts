@@ -1,6 +1,6 @@
 /**
- * Applications on each host of tRPC, wired by `init` before the package is installed: their types,
- * and what their servers answer. Nothing is changed by hand but what is to be limited.
+ * Applications on each host of tRPC, wired by `init` before the package is installed: their types, and
+ * the answers of their servers. By hand, the tests change only the procedures that are to be limited.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

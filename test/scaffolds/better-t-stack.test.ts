@@ -1,6 +1,6 @@
 /**
- * New monorepos of create-better-t-stack: wired by `init`, installed by `npm install` without a
- * flag, built, and used with a browser. Nothing is changed by hand but what is to be limited.
+ * New monorepos of create-better-t-stack: wired by `init`, installed by `npm install` without a flag,
+ * built, and used with a browser. By hand, the tests change only the procedures that are to be limited.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

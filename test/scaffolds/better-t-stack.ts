@@ -1,6 +1,6 @@
 /**
- * New monorepos of create-better-t-stack: how each is made, started, and what of it has to be taken
- * out, because npm's registry does not have it, or because it needs other hosts.
+ * New monorepos of create-better-t-stack: how each is made and started, and which parts must be removed,
+ * because npm's registry lacks them, or because they need other hosts.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** Changes a file of a scaffold. A text that is not there once is an error: the scaffold changed. */
+/**
+ * Changes a file of a scaffold. A text that does not occur exactly once is an error: the scaffold has
+ * changed.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 
 export type Replacement = readonly [from: string | RegExp, to: string];

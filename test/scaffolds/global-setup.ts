@@ -1,6 +1,6 @@
 /**
- * Packs what `npm publish` would send, once for all scaffolds. Without the registry of npm, nothing
- * can be installed, and the tests are skipped.
+ * Packs the files that `npm publish` would send, once for all scaffolds. Without the registry of npm,
+ * nothing can be installed, and the tests are skipped.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";

@@ -1,4 +1,7 @@
-/** What every scaffold has to answer: a limit of three, its status, and the fourth call's denial. */
+/**
+ * The requests that every scaffold must answer: three calls within a limit of three, its status, and the
+ * fourth call's denial.
+ */
 import { expect } from "vitest";
 
 /** What superjson makes of a value. */

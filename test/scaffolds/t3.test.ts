@@ -1,12 +1,11 @@
 /**
- * New applications of create-t3-app, with the package installed by `npm install` and no flag, built
- * and started as for production. The command of the package wires it; nothing is changed by hand but
- * what is to be limited.
+ * New applications of create-t3-app, with the package installed by `npm install` without a flag, built
+ * and started as for production. The command of the package wires the application. By hand, the tests
+ * change only the procedures that are to be limited.
  *
- * Two things of a scaffold need hosts other than npm's registry, and are avoided with and without
- * them: the font of Google's, and the engines that Prisma downloads. Prisma generates its client
- * without engines, and a driver adapter connects it. Its tables are made by SQL, because migrating
- * needs an engine.
+ * Two things in a scaffold need hosts other than npm's registry: Google's font, and the engines that
+ * Prisma downloads. The tests avoid both, even if these hosts answer. Prisma generates its client without
+ * engines, and a driver adapter connects it. SQL creates its tables, because migrating needs an engine.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Tokens that come back late, or behind other reservations, let no call more through. */
+/** Tokens that come back late, or behind other reservations, do not let an extra call through. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import {

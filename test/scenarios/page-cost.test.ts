@@ -1,4 +1,7 @@
-/** How the work grows with the number of calls. It is counted, because a time depends on the machine. */
+/**
+ * How the work of a page grows with the number of calls. Work is counted, because a time depends on the
+ * machine.
+ */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createCallQueue } from "../../client/call-queue.js";
 import { deny, startLinked } from "../support/hand-link.js";

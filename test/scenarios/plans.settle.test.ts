@@ -1,4 +1,4 @@
-/** What calls have taken by one plan, settled, released and charged by another one, or without a plan. */
+/** Tokens that calls took by one plan, settled, released and charged by another plan, or without a plan. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, HOUR } from "../../server/index.js";

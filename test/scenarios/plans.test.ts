@@ -1,4 +1,4 @@
-/** A row says what was used: so plans and overrides change what a key may, and move nothing. */
+/** A row says what was used. So plans and overrides change the limit of a key, and move no tokens. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, HOUR, MINUTE, type RateLimitStore } from "../../server/index.js";

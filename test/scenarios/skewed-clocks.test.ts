@@ -1,4 +1,4 @@
-/** Limits go by the clock of the database, whatever the servers that share it believe. */
+/** Limits use the clock of the database, whatever the servers' own clocks say. */
 import { afterEach, expect, it, vi } from "vitest";
 import { createRateLimiter, HOUR, MINUTE, type RateLimitStore } from "../../server/index.js";
 import { stores } from "../support/stores.js";

@@ -1,4 +1,4 @@
-/** `.ci/run` itself, with commands in place of npm and Vitest that only say that they were called. */
+/** `.ci/run` itself. In place of npm and Vitest, it runs commands that only print that they were called. */
 import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -41,7 +41,7 @@ export const FAULTS = [
   "broken stream",
   "silent stream",
   "ended stream",
-  /** A proxy holds streams back, but lets requests pass. */
+  /** A proxy holds streams back. Requests pass. */
   "held streams",
   /** A page is stopped, its machine sleeps, or the page vanishes silently. */
   "frozen page",

@@ -1,4 +1,4 @@
-/** What must be true of holds: at each commit, and after a simulation. */
+/** Checks holds: at each commit, and after a simulation. */
 import { HELD, HOLDS } from "../../core/rows/hold.js";
 import { bucketKeyOf, MARKERS } from "../../core/rows/marker.js";
 import { problemOfRows } from "../histories/hold-rows.js";

@@ -1,4 +1,4 @@
-/** What must be true after a simulation. */
+/** Checks the invariants after a simulation. */
 import { checkLeaseHistory } from "../histories/lease-verdict.js";
 import { findOrder } from "../histories/find-order.js";
 import { partsOf } from "../histories/parts.js";

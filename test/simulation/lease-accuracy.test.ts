@@ -1,5 +1,5 @@
 /**
- * Which share of the possible grants limits with leases give.
+ * The share of the possible grants that limits with leases give.
  * `ACCURACY=1 npx vitest run test/simulation/lease-accuracy` prints the table.
  */
 import { afterAll, describe, expect, it } from "vitest";

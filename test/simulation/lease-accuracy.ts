@@ -1,6 +1,6 @@
 /**
- * Which share of the possible grants processes with leases give, in virtual time. Calls come at random.
- * The grants are compared with those of a limit without leases that gets the same calls.
+ * The share of the possible grants that processes with leases give, in virtual time. Calls come at
+ * random. The grants are compared with those of a limit without leases that gets the same calls.
  */
 import type { RateLimitStore, TokenBucketConfig } from "../../server/index.js";
 import { Process } from "./process.js";

@@ -83,7 +83,7 @@ function pause({ members, timeline }: World, random: Random, ms: number): void {
   member.pausedUntil = timeline.now + 3 * ms + 100;
 }
 
-/** @param lost how old the state of the new server is, ms. */
+/** @param lost how much older the state of the new server is, ms. */
 function failOver(world: World, random: Random, lost: number): void {
   const { network, timeline } = world;
   const clock = () => EPOCH + timeline.now + world.databaseClockError;
@@ -92,7 +92,7 @@ function failOver(world: World, random: Random, lost: number): void {
   const rows = old.rows.snapshot();
   const happen = () => {
     next.rows.restore(lost > 0 ? rows : old.rows.snapshot());
-    // The old server accepts no more writes.
+    // The old server accepts no writes any more.
     old.isReadOnly = true;
     network.server = next;
     network.refusedUntil = timeline.now + random.between(0, 3000);

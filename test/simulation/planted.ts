@@ -9,14 +9,14 @@ import { scenarioOf } from "./scenario.js";
 import { loadShipped } from "./shipped.js";
 
 interface Edit {
-  /** The end of the source's path. */
+  /** The end of the path of the source. */
   file: string;
   from: string;
   to: string;
 }
 
 export interface Planted extends Edit {
-  /** What goes wrong with the change. */
+  /** The defect that the change causes. */
   defect: string;
   /** Further changes, if more than one place prevents the defect. */
   also?: readonly Edit[];
@@ -32,42 +32,42 @@ export interface Planted extends Edit {
   database?: DatabaseKind;
 }
 
-/** What to leave out for a write that wrongly wins. */
+/** Left out of simulations that look for a write that wrongly wins. */
 const GUARD_ALONE =
   "alone, live, waits, tiers, months, closing, prunes, frozen database, frozen process, held rows".split(
     ", ",
   );
-/** What to leave out for leases. */
+/** Left out of simulations that look for defects of leases. */
 const LEASES_ALONE = {
   callers: "leases" as const,
   without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes"],
 };
-/** What to leave out for slots. */
+/** Left out of simulations that look for defects of slots. */
 const SLOTS_ALONE = {
   callers: "slots" as const,
   without: [...LEASES_ALONE.without, "leases", "retries", "credits", "rivals"],
 };
-/** What to leave out for holds. */
+/** Left out of simulations that look for defects of holds. */
 const HOLDS_ALONE = {
   callers: "holds" as const,
   without: [...SLOTS_ALONE.without, "slots", "metered"],
 };
-/** What to leave out for usage. */
+/** Left out of simulations that look for defects of usage. */
 const USAGE_ALONE = {
   callers: "metered" as const,
   without: [...SLOTS_ALONE.without, "slots", "holds"],
 };
-/** What to leave out for a line of callers. */
+/** Left out of simulations that look for defects of a line of callers. */
 const LINE_ALONE = {
   without: HOLDS_ALONE.without.filter((name) => name !== "alone").concat("holds"),
 };
-/** What to leave out for callers with clocks and plans of their own. */
+/** Left out of simulations of callers with clocks and plans of their own. */
 const CLOCKS_ALONE = {
   without: HOLDS_ALONE.without
     .filter((name) => !["tiers", "months", "closing"].includes(name))
     .concat("holds", "crowd"),
 };
-/** What to leave out for pages. */
+/** Left out of simulations that look for defects of pages. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
 
 export const PLANTED: readonly Planted[] = [
@@ -543,7 +543,7 @@ export interface Found {
   seconds: number;
 }
 
-/** @param within how long to search, s. */
+/** @param within how long to look, s. */
 export async function find(planted: Planted, within: number): Promise<Found> {
   const startedAt = performance.now();
   const start = await loadShipped(plant(planted));

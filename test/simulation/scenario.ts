@@ -1,4 +1,4 @@
-/** What a seed decides before a simulation begins. */
+/** The decisions of a seed before a simulation begins. */
 import { DATABASES, type DatabaseKind } from "./databases.js";
 import { type FaultPlan } from "./faults.js";
 import { pagesOf, type PagesPlan } from "./pages/plan.js";
@@ -125,7 +125,7 @@ function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void 
   }
 }
 
-/** Changes nothing else in a scenario without leases. */
+/** Nothing else changes in a scenario without leases. */
 function addLeases(scenario: Scenario, random: Random, hasFaults: boolean): void {
   const count = random.chance(0.2) ? random.between(1, 4) : 0;
   const sleeps = random.chance(0.6) && hasFaults && !isCalm(scenario);
@@ -174,7 +174,7 @@ function addPlans(scenario: Scenario, random: Random): void {
   scenario.callers.plans = random.chance(0.2) ? random.between(1, 2) : 0;
 }
 
-/** Whether no fault may make a call fail. */
+/** Whether no call may fail. */
 export function isCalm({ processes, delay, faults: { perStatement, every } }: Scenario): boolean {
   // With a long delay, so many transactions on so few rows take longer than calls wait.
   if (delay.least > 1) return false;

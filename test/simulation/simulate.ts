@@ -41,7 +41,7 @@ export interface World {
   ownWrites: { key: string; sentAt: number }[];
   /** When the caller of such a bucket had no call under way after a failed call. */
   quiet: { key: string; from: number; to: number }[];
-  /** What the crowd has taken, by key. */
+  /** The tokens that the crowd has taken, by key. */
   crowd: Map<string, Taken>;
   /** The charges of each id. */
   retried: Retried;
@@ -53,7 +53,7 @@ export interface World {
   holding: Holding;
   /** The answers that calls on a limit with usage got. */
   metered: Metered[];
-  /** What calls by two plans have used, by key. */
+  /** The tokens that calls by two plans have used, by key. */
   plans: Map<string, PlanUse>;
   /** Calls that failed because of the store, by the name of the call. */
   failures: Map<string, unknown>;

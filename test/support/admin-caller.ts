@@ -51,7 +51,7 @@ export function openAdmin<const TLimits extends LimitConfigs>(
   return { limiter, heard, admin: admin.rateLimitAdmin };
 }
 
-/** What a client receives of an answer without a transformer. */
+/** The answer as a client without a transformer receives it. */
 export function asJson<TAnswer>(answer: TAnswer): TAnswer {
   return JSON.parse(JSON.stringify(answer)) as TAnswer;
 }

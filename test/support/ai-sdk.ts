@@ -11,7 +11,7 @@ const project = new URL("../ai/", import.meta.url);
 const require = createRequire(new URL("package.json", project));
 
 export const hasAiSdk = existsSync(fileURLToPath(new URL("node_modules/ai-7", project)));
-/** What a test prints when it is skipped without the project. */
+/** The message of a test that is skipped without the project. */
 export const NO_AI_SDK = "needs the AI SDK: npm run install:test-projects";
 
 export const VERSIONS = [5, 6, 7] as const;

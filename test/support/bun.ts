@@ -12,7 +12,7 @@ const path = fileURLToPath(
 /** The path of Bun's binary, or `undefined` if it was not installed or does not run here. */
 export const bun: string | undefined =
   existsSync(path) && spawnSync(path, ["--version"]).status === 0 ? path : undefined;
-/** What a test prints when it is skipped without Bun. */
+/** The message of a test that is skipped without Bun. */
 export const NO_BUN = "needs Bun: npm run install:test-projects";
 
 export interface BunTests {

@@ -1,4 +1,4 @@
-/** Prisma clients on a database's URL. They also work outside of the test runner. */
+/** Prisma clients on a database's URL. Usable outside the test runner too. */
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { PrismaPg } from "@prisma/adapter-pg";

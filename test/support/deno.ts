@@ -11,7 +11,7 @@ export const DENO_PROJECT = join(ROOT, "test/runtimes/deno");
 
 /** The path of Deno's binary, or `undefined` if it was not installed or does not run here. */
 export const deno: string | undefined = findDeno();
-/** What a test prints when it is skipped without Deno. */
+/** The message of a test that is skipped without Deno. */
 export const NO_DENO = "needs Deno: npm run install:test-projects";
 
 /** The package has a folder for each platform, and npm installs one of them. */

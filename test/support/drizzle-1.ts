@@ -6,7 +6,7 @@ import type { DrizzleLike } from "../../server/drizzle/index.js";
 const path = new URL("../drizzle-1/node_modules/drizzle-orm/package.json", import.meta.url);
 
 export const hasDrizzle1 = existsSync(fileURLToPath(path));
-/** What a test prints when it is skipped without Drizzle 1.0. */
+/** The message of a test that is skipped without Drizzle 1.0. */
 export const NO_DRIZZLE_1 = "needs Drizzle 1.0: npm run install:test-projects";
 
 /** `drizzle-orm/node-sqlite`. Drizzle 0.45 has neither this module nor its types. */

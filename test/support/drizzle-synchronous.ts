@@ -16,8 +16,8 @@ interface Database extends DrizzleLike {
 }
 
 /**
- * What drizzle-orm/better-sqlite3 makes. That driver imports a package that is installed in another
- * folder.
+ * The same object as from drizzle-orm/better-sqlite3. That driver imports a package that is installed in
+ * another folder.
  */
 export function drizzleBetterSqlite3(client: SynchronousDatabase): Database {
   const db = drizzleSqlJs(client as never);

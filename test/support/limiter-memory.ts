@@ -15,7 +15,7 @@ import {
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
-/** This many calls at once take little of the heap themselves. */
+/** So many calls at once take little of the heap themselves. */
 const TOGETHER = 200;
 
 const slots = { kind: "concurrency", slots: 1 } as const;

@@ -4,5 +4,5 @@ export const isNightly = Boolean(process.env["NIGHTLY"]);
 export function byNight<TCase>(cases: readonly TCase[], byDay = 1): readonly TCase[] {
   return isNightly ? cases : cases.slice(0, byDay);
 }
-/** What a test prints when it is skipped by day. */
+/** The message of a test that is skipped by day. */
 export const NIGHTLY_ONLY = "runs with NIGHTLY=1 only";

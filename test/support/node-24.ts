@@ -6,5 +6,5 @@ const path = fileURLToPath(new URL("../node-24/node_modules/node/bin/node", impo
 
 /** The path of the binary, or `undefined` if it was not installed. */
 export const node24: string | undefined = existsSync(path) ? path : undefined;
-/** What a test prints when it is skipped without Node.js 24. */
+/** The message of a test that is skipped without Node.js 24. */
 export const NO_NODE_24 = "needs Node.js 24: npm run install:test-projects";

@@ -9,7 +9,7 @@ export interface OddProject {
   readOnly?: string[];
   /** Files that `init` changes or makes. All other files stay as they were. */
   changes: string[];
-  /** What `init` prints. */
+  /** Texts that `init` prints. */
   says?: RegExp[];
   /** The error with which `init` refuses the whole application. */
   refuses?: RegExp;

@@ -14,7 +14,7 @@ const BETTER_SQLITE3 = fileURLToPath(new URL("../better-sqlite3/package.json", i
 export const hasBetterSqlite3 = existsSync(
   new URL("../better-sqlite3/node_modules/better-sqlite3/build/Release/", import.meta.url),
 );
-/** What a test prints when it is skipped without better-sqlite3. */
+/** The message of a test that is skipped without better-sqlite3. */
 export const NO_BETTER_SQLITE3 = "needs better-sqlite3: npm run install:test-projects";
 
 /** The connection of a synchronous client. Each client has its own property for an open transaction. */

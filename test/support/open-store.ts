@@ -1,4 +1,4 @@
-/** Opens a store of each kind on a database's URL. Also works outside of the test runner. */
+/** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
 import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client.js";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";

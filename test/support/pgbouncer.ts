@@ -78,7 +78,7 @@ ignore_startup_parameters = extra_float_digits,options
   };
 }
 
-/** Tries until a program accepts connections on the port. */
+/** Tries until something accepts connections on the port. */
 async function listens(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, "127.0.0.1");

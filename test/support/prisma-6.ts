@@ -10,7 +10,7 @@ const project = new URL("../prisma-6/", import.meta.url);
 const require = createRequire(new URL("package.json", project));
 
 export const hasPrisma6 = existsSync(fileURLToPath(new URL("generated/mysql/index.js", project)));
-/** What a test prints when it is skipped without the project. */
+/** The message of a test that is skipped without the project. */
 export const NO_PRISMA_6 = "needs Prisma 6: npm run install:test-projects";
 
 type Provider = "sqlite" | "postgresql" | "mysql";

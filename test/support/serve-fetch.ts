@@ -31,7 +31,7 @@ export function serveFetch(
           .on("error", () => {})
           .pipe(res);
     };
-    // A host answers 500 if the handler fails.
+    // A host answers 500 where the handler fails.
     void (async () => handle(request))().then(respond, () => res.writeHead(500).end());
   });
   return listen(server, path);

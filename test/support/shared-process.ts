@@ -8,7 +8,7 @@ import { afterAll, vi } from "vitest";
 type Timer = ReturnType<typeof setTimeout>;
 const KEY = Symbol.for("trpc-rate-limit.test.timers");
 
-/** The set-up runs once per file, and replaces the timers of the process only once. */
+/** Set-up runs once per file, and replaces the timers of the process once. */
 const shared = globalThis as { [KEY]?: Set<Timer> };
 const timers = (shared[KEY] ??= keepTimers());
 

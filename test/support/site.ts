@@ -10,7 +10,7 @@ import { launchChromium } from "./chromium.js";
 export const DIST = fileURLToPath(new URL("../../site/dist", import.meta.url));
 export const PHONE = { width: 390, height: 844 };
 
-/** @throws Error if there is no Chromium. */
+/** @throws Error where there is no Chromium. */
 export async function openSite() {
   const { base } = readAddress();
   const browser = await launchChromium();

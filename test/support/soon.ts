@@ -1,6 +1,6 @@
 import { expect, vi } from "vitest";
 
-/** Waits until `check` does not throw. The timeout is long enough for a slow machine. */
+/** Waits until `check` no longer throws. The timeout is long enough for a slow machine. */
 export function soon<TResult>(check: () => TResult): Promise<TResult> {
   return vi.waitFor(check, { timeout: 8_000, interval: 10 });
 }

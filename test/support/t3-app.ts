@@ -14,7 +14,7 @@ const APP = join(ROOT, "test/t3-app");
 const NEXT = join(APP, "node_modules/next/dist/bin/next");
 
 export const hasT3App = existsSync(NEXT);
-/** What a test prints when it is skipped without the T3 app. */
+/** The message of a test that is skipped without the T3 app. */
 export const NO_T3_APP = "test/t3-app is not installed: npm run install:test-projects";
 
 const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1" };
@@ -46,7 +46,7 @@ export async function buildT3App(): Promise<void> {
 
 export interface T3App {
   url: string;
-  /** What the server has logged so far. */
+  /** The server's log so far. */
   output(): string;
   /** Sends SIGTERM, as a host does, and resolves with the exit code. */
   stop(): Promise<number | null>;

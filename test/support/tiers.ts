@@ -13,7 +13,7 @@ import {
 } from "../../server/trpc/index.js";
 import { startServer } from "./http.js";
 
-/** What the plans allow of `send` and `upload`. */
+/** The limits of the plans for `send` and `upload`. */
 export const FREE = { kind: "token bucket", rate: 3, period: HOUR } as const;
 export const PAID = { kind: "token bucket", rate: 30, period: HOUR } as const;
 

@@ -1,4 +1,4 @@
-/** What must and must not compile of the admin router. `tsc` checks it; it never runs. */
+/** Code of the admin router that must and must not compile. `tsc` checks it; it never runs. */
 import { createTRPCClient, httpLink } from "@trpc/client";
 import { initTRPC } from "@trpc/server";
 import {

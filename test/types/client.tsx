@@ -1,4 +1,4 @@
-/** What must and must not compile on the client; checked by `tsc`, never run. */
+/** Client code that must and must not compile. `tsc` checks it; it never runs. */
 import { createTRPCClient, type TRPCClient, type TRPCClientError } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import type { TanStackDevtoolsReactInit } from "@tanstack/react-devtools";

@@ -1,4 +1,4 @@
-/** Credits and who pays first: what must and must not compile. `tsc` checks it; it never runs. */
+/** Code of credits and `limitFirst` that must and must not compile. `tsc` checks it; it never runs. */
 import { initTRPC } from "@trpc/server";
 import { predictFirst, type PredictableLimit } from "trpc-rate-limit/client";
 import { createRateLimiter, memoryStore, MINUTE } from "trpc-rate-limit/server";

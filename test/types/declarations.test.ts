@@ -1,6 +1,6 @@
 /**
  * The declarations of an application, which `declaration` and `composite` write: every type that an
- * export infers has to have a name in an entry point, however the package is installed.
+ * export infers must have a name in an entry point, however the package is installed.
  */
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * What an editor shows where people write a config. It asks the language service of TypeScript 5,
- * which most editors run, and which TypeScript 7 does not have as a module.
+ * The texts that an editor shows to people who write a config. The test asks the language service of
+ * TypeScript 5, which most editors run. TypeScript 7 does not have it as a module.
  */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** What must and must not compile of plans on the server; checked by `tsc`, never run. */
+/** Code of plans on the server that must and must not compile. `tsc` checks it; it never runs. */
 import { initTRPC } from "@trpc/server";
 import { createRateLimiter, memoryStore, MINUTE, type RateLimiter } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, type PlanForCaller } from "trpc-rate-limit/trpc";

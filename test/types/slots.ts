@@ -1,4 +1,4 @@
-/** What must and must not compile of slots; checked by `tsc`, never run. */
+/** Code of slots that must and must not compile. `tsc` checks it; it never runs. */
 import { createRateLimiter, memoryStore, MINUTE, type RateLimiter } from "trpc-rate-limit/server";
 
 const limiter = createRateLimiter({

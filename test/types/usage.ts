@@ -1,4 +1,4 @@
-/** Usage: what must and must not compile. `tsc` checks it; it never runs. */
+/** Code of usage that must and must not compile. `tsc` checks it; it never runs. */
 import {
   createRateLimiter,
   DAY,

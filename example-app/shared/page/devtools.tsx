@@ -1,4 +1,4 @@
-/** What the page knows of its limits, as a tab of TanStack Devtools. */
+/** Shows the page's knowledge of its limits, as a tab of TanStack Devtools. */
 import { TanStackDevtools } from "@tanstack/react-devtools";
 import { rateLimitDevtools } from "trpc-rate-limit/devtools";
 import { client } from "./trpc.js";

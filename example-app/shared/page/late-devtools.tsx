@@ -22,7 +22,7 @@ function subscribeRoom(onChange: () => void): () => void {
   return () => room.removeEventListener("change", onChange);
 }
 
-/** Whether the page has been loaded, and has been idle once. */
+/** Whether the page has been loaded, and has had nothing to do once. */
 function useIdle(): boolean {
   const [isIdle, setIsIdle] = useState(false);
   useEffect(() => {

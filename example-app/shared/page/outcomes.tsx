@@ -1,4 +1,4 @@
-/** What the dots of a race mean: see outcomes.css. */
+/** The meaning of the dots of a race: see outcomes.css. */
 import "./outcomes.css";
 
 const MEANINGS = [

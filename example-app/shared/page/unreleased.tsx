@@ -1,4 +1,4 @@
-/** What to do until npm has the package. Shows nothing from the first release on. */
+/** Says how to install the package before its first release. Shows nothing from the first release on. */
 import "./unreleased.css";
 
 /** The version in package.json before the first release. */

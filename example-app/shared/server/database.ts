@@ -12,7 +12,9 @@ import { migrate } from "./migrate.js";
 const PRISMA = join(dirname(fileURLToPath(import.meta.url)), "../prisma");
 const folder = (path: string) => join(PRISMA, path);
 
-/** What a client was opened with, so that another process can open the same database. */
+/**
+ * The URL and kind that each client was opened with, so that another process can open the same database.
+ */
 const opened = new WeakMap<PrismaClient, { url: string; kind: string }>();
 
 /** @throws Error for a client that `openDatabase` has not made. */

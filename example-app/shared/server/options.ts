@@ -44,7 +44,7 @@ function wholeNumber(option: string, text: string, least: number, most: number):
   throw new Error(`${option} must be a whole number from ${least} to ${most}, got ${text}`);
 }
 
-/** What to tell the person who chose a port that another program has. */
+/** The message for a person who chose a port that another program has. */
 export function portIsTaken(port: number): string {
   // Without the two dashes in the middle, npm takes the option for an option of its own.
   const command = `npm run demo -- --port ${port < 65_535 ? port + 1 : 0}`;

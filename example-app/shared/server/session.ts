@@ -1,5 +1,5 @@
 /**
- * Who a visitor is, without signing in: a random id in a cookie that only this server can make and no
+ * Knows a visitor without a login: by a random id in a cookie that only this server can make and no
  * script can read. A visitor who drops the cookie is a new visitor. An application that must prevent this
  * asks for a captcha or a login before it sets a cookie.
  */

@@ -10,7 +10,7 @@ import { createLimiter } from "./limiter.js";
 
 export interface Context {
   visitor: string;
-  /** Which of the server's processes answers, from 1. */
+  /** The number of the server's process that answers, from 1. */
   process: number;
 }
 
@@ -34,7 +34,7 @@ export function createTRPC(prisma: PrismaClient) {
   const rl = createRateLimitTRPC({
     t,
     limiter,
-    // Limit: the bucket of a caller, both for the procedures and for the hooks.
+    // Limit: the bucket of a caller, for the procedures and for the hooks alike.
     key({ ctx, name, requested }) {
       if (name === "signUp") return SHARED_BUCKET;
       if (name === "logIn") return requestedLogInKey(requested, ctx.visitor);

@@ -1,4 +1,4 @@
-/** Which pools `doctor` finds to whose errors nothing listens, from the sources alone. */
+/** Pools without a listener for their errors, which `doctor` finds in the sources alone. */
 import { expect, it } from "vitest";
 import { checkPools } from "../../../cli/doctor/check-pool-listeners.js";
 import { makeFolder } from "../../support/scaffold.js";

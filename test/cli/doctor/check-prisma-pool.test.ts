@@ -1,4 +1,4 @@
-/** Which adapters `doctor` finds that hide their pool from the store, from the sources alone. */
+/** Adapters that hide their pool from the store, which `doctor` finds in the sources alone. */
 import { expect, it } from "vitest";
 import { checkPools } from "../../../cli/doctor/check-pool-listeners.js";
 import { checkPrismaPool } from "../../../cli/doctor/check-prisma-pool.js";

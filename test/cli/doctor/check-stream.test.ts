@@ -1,4 +1,4 @@
-/** `doctor --app`: live updates, with and without a proxy that collects answers. */
+/** `doctor --app`: live updates, with and without a proxy that buffers answers. */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { initTRPC, TRPCError } from "@trpc/server";

@@ -1,4 +1,4 @@
-/** What `doctor` says of installed versions. */
+/** The findings of `doctor` about installed versions. */
 import { expect, it } from "vitest";
 import { checkVersions, TRIED } from "../../../cli/doctor/check-versions.js";
 import { makeFolder } from "../../support/scaffold.js";

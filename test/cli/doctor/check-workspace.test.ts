@@ -1,4 +1,4 @@
-/** `doctor` in a monorepo: the packages that its packages have installed, and their database. */
+/** `doctor` in a monorepo: the packages that each of its packages has installed, and their database. */
 import { join } from "node:path";
 import { createClient } from "@libsql/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

@@ -1,4 +1,7 @@
-/** What `doctor` says about a missing table: where the next step is, and never back to `init`. */
+/**
+ * The advice of `doctor` about a missing table: it names the next step, and never sends the user back to
+ * `init`.
+ */
 import { spawnSync } from "node:child_process";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { missingAdvice } from "../../../cli/doctor/missing-table.js";

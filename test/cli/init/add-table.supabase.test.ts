@@ -1,4 +1,4 @@
-/** What `init` writes where it sees Supabase, run on PostgreSQL as the roles that Supabase has. */
+/** The SQL that `init` writes for Supabase, run on PostgreSQL with the roles of Supabase. */
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { drizzle } from "drizzle-orm/node-postgres";

@@ -1,4 +1,4 @@
-/** What `init` prints for an application without tRPC. */
+/** The output of `init` for an application without tRPC. */
 import { expect, it } from "vitest";
 import { runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";

@@ -1,4 +1,4 @@
-/** `init` in applications of other shapes: schemas, clients and files that are there already. */
+/** `init` in applications of other shapes: schemas, clients and existing files. */
 import { chmod, lstat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** `init` in applications with tRPC that no scaffolder has written: the caller, the handler, the client. */
+/** `init` in applications with tRPC that were not scaffolded: the caller, the handler, the client. */
 import { describe, expect, it } from "vitest";
 import { runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";

@@ -1,4 +1,4 @@
-/** `init` in monorepos. `test/scaffolds` runs it in those that scaffolders write. */
+/** `init` in monorepos. `test/scaffolds` runs it in monorepos that scaffolders write. */
 import { describe, expect, it } from "vitest";
 import {
   type MonorepoOptions,

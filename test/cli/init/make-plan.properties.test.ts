@@ -1,6 +1,6 @@
 /**
- * Whatever the project: a file is left alone, or differs by exactly the lines of the printed diff. A
- * second run changes nothing, JSON has the same other content, and code that was parsed still is.
+ * In any project, `init` leaves a file alone, or changes exactly the lines of the printed diff. A second
+ * run changes nothing. The other content of JSON stays the same, and code that could be parsed still can.
  */
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `init` in applications as create-t3-app writes them. `diffs` has what it changes. */
+/** `init` in applications as create-t3-app writes them. `diffs` contains the changes. */
 import { describe, expect, it } from "vitest";
 import { runCommand, runInit } from "../../support/run-init.js";
 import { makeT3App } from "../../support/scaffold.js";

@@ -1,4 +1,4 @@
-/** What in the files of an application speaks of Supabase. */
+/** Signs of Supabase in the files of an application. */
 import { expect, it } from "vitest";
 import { readProject } from "../../../cli/init/project.js";
 import { seesSupabase } from "../../../cli/init/sees-supabase.js";

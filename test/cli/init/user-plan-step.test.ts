@@ -1,4 +1,7 @@
-/** What `init` prints where the schema says which plan a user has, and its types where it is put. */
+/**
+ * The code that `init` prints if the schema contains a user's plan, and its types in the place where it
+ * is put.
+ */
 import { execFile } from "node:child_process";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What bundlers make of applications with and without the control room. */
+/** The bundles of applications with and without the control room. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

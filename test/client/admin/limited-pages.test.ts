@@ -1,4 +1,4 @@
-/** Pages of a list that changes while one scrolls through it. */
+/** Pages of a list that changes while an operator scrolls through it. */
 import { describe, expect, it } from "vitest";
 import type { AdminItem, AdminPage } from "../../../client/admin/admin-types.js";
 import {

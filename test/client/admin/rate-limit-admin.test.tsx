@@ -1,5 +1,8 @@
 // @vitest-environment jsdom
-/** The control room against a real router. What needs a real layout is in test/e2e/control-room.test.ts. */
+/**
+ * The control room against a real router. Tests that need a real layout are in
+ * test/e2e/control-room.test.ts.
+ */
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { type AnyTRPCRouter, initTRPC } from "@trpc/server";

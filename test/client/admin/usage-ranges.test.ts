@@ -1,4 +1,4 @@
-/** What the chart asks for. */
+/** The ranges that the chart asks for. */
 import { describe, expect, it } from "vitest";
 import type { AdminLimit } from "../../../client/admin/admin-types.js";
 import { allSpans, askedOf, RANGES, rangesOf } from "../../../client/admin/usage-ranges.js";

@@ -1,4 +1,4 @@
-/** What Vite makes of an application that has React, and neither tRPC nor TanStack Query. */
+/** The bundle that Vite makes of an application that has React, but neither tRPC nor TanStack Query. */
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What bundlers make of an application with the plugin. */
+/** The bundles of an application with the plugin. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

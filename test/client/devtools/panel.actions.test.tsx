@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** What a developer does in the panel. */
+/** The actions of a developer in the panel. */
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import axe from "axe-core";
 import { afterEach, expect, it, vi } from "vitest";

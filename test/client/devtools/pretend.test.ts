@@ -1,4 +1,4 @@
-/** Pretences, as an observer takes them, for limits of every kind. */
+/** Pretended states for limits of every kind, as an observer takes them. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pretend, pretencesFor } from "../../../client/devtools/pretend.js";
 import { createRateLimitObserver } from "../../../client/index.js";

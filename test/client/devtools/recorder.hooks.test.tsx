@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** What the devtools record of calls that hooks send, keep back and hold. */
+/** The devtools record calls that hooks send, keep back and hold. */
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { Recorder } from "../../../client/devtools/recorder.js";

@@ -1,4 +1,4 @@
-/** A page that the devtools take offline, also where its stream is older than they are. */
+/** A page that the devtools take offline, also if its stream was opened before the devtools. */
 import { expect, it, onTestFinished } from "vitest";
 import { Recorder } from "../../../client/devtools/recorder.js";
 import { observersOf } from "../../../client/transport.js";

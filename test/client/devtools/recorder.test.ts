@@ -1,4 +1,4 @@
-/** What the devtools record of a page's calls, with a real server, link and observer. */
+/** The devtools record a page's calls, with a real server, link and observer. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { rateLimitLink, type RateLimitLinkOptions } from "../../../client/index.js";
 import { Recorder } from "../../../client/devtools/recorder.js";

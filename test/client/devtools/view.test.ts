@@ -1,4 +1,4 @@
-/** What the panel says of limits of every kind, as a real server sends them. */
+/** The texts of the panel about limits of every kind, as a real server sends them. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { snapshotOfDenial } from "../../../client/denial.js";
 import { type LimitView, viewOf } from "../../../client/devtools/view.js";

@@ -1,6 +1,6 @@
 /**
- * Pages that a server renders ahead of time. Next refuses to build one whose components read a clock
- * or a random number there.
+ * Pages that a server renders ahead of time. Next refuses to build a page whose components read a clock
+ * or a random number.
  */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createTRPCClient, httpLink } from "@trpc/client";

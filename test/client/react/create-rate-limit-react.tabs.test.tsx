@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** The provider's `caller`: who shares a stream with whom. */
+/** The provider's `caller`: the tabs of one caller share a stream. */
 import { cleanup, render } from "@testing-library/react";
 import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** What the QueryClient holds can be wrong: old, malformed, or refetched by the application. */
+/** The QueryClient's data can be wrong: old, malformed, or refetched by the application. */
 import { cleanup } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { RateLimitMeter, Shown, startPage, textOf } from "../../support/page.js";

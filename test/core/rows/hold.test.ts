@@ -1,4 +1,4 @@
-/** What a row says that adds up holds. */
+/** The row that sums up holds. */
 import { expect, it } from "vitest";
 import { CLOSED } from "../../../core/rows/bucket.js";
 import {

@@ -1,4 +1,4 @@
-/** Changing to and fro between plans, at any instants and with any takes, gives nothing. */
+/** Changing back and forth between plans, at any instants and with any takes, gives no extra tokens. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { usedAt } from "../../../core/rows/reading.js";

@@ -1,4 +1,4 @@
-/** What follows from a marker: the first answer, as long as it is remembered. */
+/** The effect of a marker: the first answer, as long as it is remembered. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decideRateLimit } from "../../../core/decide.js";

@@ -1,4 +1,4 @@
-/** What the part behind the others reads and allows, without a browser. */
+/** The reads and the rights of the part behind the others, without a browser. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

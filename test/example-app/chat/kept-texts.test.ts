@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** What the chat keeps over a reload, whatever else is in the storage of the tab. */
+/** The texts that the chat keeps over a reload, with any other content in the tab's storage. */
 import { afterEach, expect, it, vi } from "vitest";
 import { keep, readKept } from "../../../example-app/chat/kept-texts.js";
 

@@ -1,4 +1,4 @@
-/** What a link to the playground says, and what the page makes of links of any kind. */
+/** Links to the playground, and how the page reads links of any kind. */
 import { describe, expect, it } from "vitest";
 import {
   isOfPlayground,

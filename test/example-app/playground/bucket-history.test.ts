@@ -1,4 +1,4 @@
-/** What the playground's page knows of a bucket, told by a real limiter. */
+/** The knowledge of the playground's page about a bucket, reported by a real limiter. */
 import type { RateLimitConfig } from "trpc-rate-limit/server";
 import { describe, expect, it } from "vitest";
 import { setUpBucket as setUp, START } from "../../support/playground-bucket.js";

@@ -1,4 +1,4 @@
-/** When the playground's limit was closed, of what a real limiter has told its page. */
+/** The spans in which the playground's limit was closed, as a real limiter has reported them. */
 import type { RateLimitConfig } from "trpc-rate-limit/server";
 import { expect, it } from "vitest";
 import { setUpBucket, START } from "../../support/playground-bucket.js";

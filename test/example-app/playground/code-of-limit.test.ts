@@ -1,4 +1,4 @@
-/** The code that the playground shows: it runs, and gives the very limit. */
+/** The code that the playground shows: it runs, and gives exactly the chosen limit. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { format } from "prettier";

@@ -1,4 +1,4 @@
-/** The playground's API: it takes any limit within its bounds, and says why it does not take others. */
+/** The playground's API: it takes any limit within its bounds, and says why it refuses other limits. */
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** Races for visitors who arrive: as few as the server can bear, however many visitors there are. */
+/**
+ * Races for visitors who arrive: their number is bounded for the server, however many visitors there are.
+ */
 import { initTRPC } from "@trpc/server";
 import { beforeEach, expect, it, vi } from "vitest";
 import { isRateLimitError } from "trpc-rate-limit";

@@ -1,4 +1,4 @@
-/** What a visitor reads of the sign-ups of one press. */
+/** The texts that a visitor reads about the sign-ups of one press. */
 import { expect, it } from "vitest";
 import { describe, oneTooMany } from "../../../example-app/sign-ups/outcome.js";
 

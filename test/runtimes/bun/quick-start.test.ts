@@ -1,4 +1,4 @@
-/** The manual quick start, docs/guides/vite.md, with Bun instead of npm and Node.js. */
+/** The quick start by hand, docs/guides/vite.md, by Bun instead of npm and Node.js. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";

@@ -7,7 +7,7 @@ import { type Host, listen } from "../../support/serve-fetch.js";
 /** Returns each value in PostgreSQL's own text format, which the client parses. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
-/** @param onRequest called with each request's header field `Authorization`. */
+/** @param onRequest is called with each request's header field `Authorization`. */
 export function startNeonProxy(
   pool: pg.Pool,
   onRequest: (authorization: string | undefined) => void = () => {},

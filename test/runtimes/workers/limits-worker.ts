@@ -22,7 +22,7 @@ interface Namespace {
 interface Env {
   DB: D1DatabaseLike;
   LIMITS: Namespace;
-  /** The same class, but without SQLite. */
+  /** The same class without SQLite. */
   OLD: Namespace;
 }
 

@@ -14,7 +14,7 @@ import type { D1DatabaseLike } from "../../../server/index.js";
 const project = new URL("package.json", import.meta.url);
 
 export const hasWorkerd = existsSync(new URL("node_modules/miniflare/package.json", project));
-/** What a test prints when it is skipped without miniflare. */
+/** The message of a test that is skipped without miniflare. */
 export const NO_WORKERD = "needs miniflare: npm run install:test-projects";
 
 /** The bindings of a worker; see the options of miniflare. */
@@ -32,7 +32,7 @@ export interface WorkerBindings {
 }
 
 export interface StartedWorker extends AsyncDisposable {
-  /** The address of the worker, with a slash at the end. */
+  /** Where the worker listens, with a slash at the end. */
   readonly url: string;
   /** Sends a request to the worker. @param path without a slash before it */
   fetch(path?: string, init?: RequestInit): Promise<Response>;

@@ -1,4 +1,4 @@
-/** What the answers of programs say of usage, and what the limiters have counted of it. */
+/** Compares the usage in the answers of programs with the usage that the limiters have counted. */
 import { expect } from "vitest";
 import { DAY } from "../../../core/durations.js";
 import type { Usage } from "../../../core/usage.js";

@@ -1,4 +1,4 @@
-/** The features of limits, how each of them is asked for, and the pairs that are refused. */
+/** The features of limits, how a config asks for each, and the pairs that are refused. */
 import { MINUTE, SECOND } from "../../../core/durations.js";
 import type { LimitConfigs, PlannedConfig } from "../../../server/index.js";
 import type { CreditsConfig, RateLimitConfig } from "../../../core/limit-config.js";

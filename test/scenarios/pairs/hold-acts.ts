@@ -1,4 +1,4 @@
-/** What programs do with holds: take them, and end them, beside the model. */
+/** The acts of programs with holds: taking and ending them, beside the model. */
 import { expect } from "vitest";
 import { MINUTE, SECOND } from "../../../core/durations.js";
 import { RateLimitStoreError } from "../../../server/index.js";

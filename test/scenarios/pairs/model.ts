@@ -1,5 +1,5 @@
 /**
- * What the calls of a limit come to, one after the other: the arithmetic of `core` on a map of rows, and
+ * A model of the calls of a limit, one after the other: the arithmetic of `core` on a map of rows, and
  * the answers of its policies. It has no store, no second process, no memory of denials and no blocks.
  */
 import { heldAt, usedAt } from "../../../core/rows/reading.js";

@@ -1,4 +1,4 @@
-/** The pairs of `pairs.test.ts` on databases: one program for some of them, and in CI for all. */
+/** The pairs of `pairs.test.ts` on databases: one program for some pairs, and in CI for all pairs. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { cases } from "../../support/cases.js";

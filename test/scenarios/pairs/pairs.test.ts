@@ -1,6 +1,6 @@
 /**
- * Features of limits two at a time. Each pair is refused, with a reason, or used by random programs
- * whose answers are compared with a model. `docs/guarantees.md` has the table.
+ * Features of limits, two at a time. A pair is refused with a reason, or random programs use it and their
+ * answers are compared with a model. `docs/guarantees.md` has the table.
  */
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";

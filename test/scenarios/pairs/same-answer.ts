@@ -1,4 +1,4 @@
-/** Compares an answer with that of the model, as far as two features leave it the same. */
+/** Compares an answer with the model's answer, in the parts that two features do not change. */
 import { expect } from "vitest";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type Feature, isLeased, type Pair } from "./features.js";

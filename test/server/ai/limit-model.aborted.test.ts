@@ -1,4 +1,4 @@
-/** Calls of models whose signal is aborted before the model is asked. */
+/** Calls of models whose signal is aborted before the model is called. */
 import { describe, expect, it } from "vitest";
 import { limitModel } from "../../../server/ai/index.js";
 import { createRateLimiter, DAY, memoryStore, MINUTE } from "../../../server/index.js";

@@ -1,4 +1,4 @@
-/** Three processes share the quota of a provider by what its header fields say, and by nothing else. */
+/** Three processes share the quota of a provider, knowing only what its header fields say. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,6 @@
-/** `limitModel` beside a provider's own package, which asks a real server: header fields, errors, streams. */
+/**
+ * `limitModel` with a provider's own package, which calls a real server: header fields, errors, streams.
+ */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** When the hub reads, which readers it notifies, and what it cleans up, with fake timers. */
+/** When the hub reads, which readers it notifies, and how it cleans up, with fake timers. */
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RateLimitSnapshot } from "../../../core/index.js";

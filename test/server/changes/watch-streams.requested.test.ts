@@ -1,4 +1,4 @@
-/** Visitors without an account ask for keys that they make up, as on the page of a log-in. */
+/** Visitors without an account ask for keys that they make up, as on a log-in page. */
 import { initTRPC } from "@trpc/server";
 import { expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, ipKey, memoryStore, MINUTE } from "../../../server/index.js";

@@ -1,6 +1,7 @@
 /**
- * Limits of better-auth's endpoints by account and address, against better-auth itself. It is
- * installed by `npm run install:test-projects`; without it, these tests are skipped, and say so.
+ * Limits of better-auth's endpoints by account and address, against better-auth itself.
+ * `npm run install:test-projects` installs better-auth. Without it, these tests report that they are
+ * skipped.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** The rows of better-auth's rules, which the limit of their name has pruned. */
+/** Rows of better-auth's rules. The limit of the same name has pruned them. */
 import { describe, expect, it } from "vitest";
 import { betterAuthStorage, HOUR, MINUTE, SECOND } from "../../../server/index.js";
 import type { RateLimitStore } from "../../../server/store/store.js";

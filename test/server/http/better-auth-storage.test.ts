@@ -1,6 +1,6 @@
 /**
- * better-auth itself, over HTTP, with its rate limits in a store. It is installed by
- * `npm run install:test-projects`; without it, these tests are skipped, and say so.
+ * better-auth itself, over HTTP, with its rate limits in a store. `npm run install:test-projects`
+ * installs better-auth. Without it, these tests report that they are skipped.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";

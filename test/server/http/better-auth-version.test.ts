@@ -1,6 +1,6 @@
 /**
- * Versions of better-auth that are too old. They are installed by `npm run install:test-projects`;
- * without it, their tests are skipped, and say so.
+ * Versions of better-auth that are too old. `npm run install:test-projects` installs them. Without them,
+ * the tests report that they are skipped.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

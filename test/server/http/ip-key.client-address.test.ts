@@ -1,4 +1,4 @@
-/** Which address each host takes for the visitor's if the visitor forges X-Forwarded-For. */
+/** The address that each host takes for the visitor's, if the visitor forges X-Forwarded-For. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Denials with names and numbers that no limiter makes, as an error of another program may have. */
+/** Denials with names and numbers that no limiter makes, such as in an error of another program. */
 import { TRPCError, type TRPCDefaultErrorShape } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-/** Hosts without tRPC, over HTTP: what a denied client and one in an outage receive. */
+/** Hosts without tRPC, over HTTP: the responses to a denied client, and to a client during an outage. */
 import pg from "pg";
 import { parseList } from "structured-headers";
 import { describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * Several processes lease one row, in virtual time: a take is sent, decided and answered at instants
- * of their own. Whatever they do, they grant no more than a limit without leases. Three variants
- * that look as good do.
+ * Several processes lease one row, in virtual time: a take is sent, decided and answered at three
+ * different instants. In every schedule, the processes grant no more than a limit without leases. Three
+ * variants that look as good grant more.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Servers that the store refuses, and what it says. */
+/** Servers that the store refuses, and its error messages. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE } from "../../../server/index.js";
 import type { RedisStoreOptions } from "../../../server/redis/index.js";

@@ -1,4 +1,4 @@
-/** The scripts without a store, for tests of what each of them does. */
+/** The scripts without a store, for tests of each script. */
 import { redisPort } from "../../../server/redis/clients/recognize-client.js";
 import type { RedisPort } from "../../../server/redis/redis-port.js";
 import { RedisRows } from "../../../server/redis/redis-rows.js";

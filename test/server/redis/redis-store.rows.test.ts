@@ -1,4 +1,4 @@
-/** How long rows stay in Redis, and what is listed of them. */
+/** How long rows stay in Redis, and which of them `list` shows. */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, MINUTE, SECOND } from "../../../server/index.js";
 import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";

@@ -1,4 +1,4 @@
-/** What is decided within one tick is what a batch of guarded writes decides. */
+/** Decisions at once, within one tick, have the results of a batch of guarded writes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Row } from "../../../core/rows/row.js";

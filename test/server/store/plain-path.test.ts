@@ -1,4 +1,4 @@
-/** What the header of `plain-path.ts` says about where the conditions of the plain path are. */
+/** The places of the conditions of the plain path, as the header of `plain-path.ts` names them. */
 import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 

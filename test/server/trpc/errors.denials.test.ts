@@ -1,4 +1,4 @@
-/** What a client gets over HTTP when several limits of a procedure are exhausted. */
+/** The response over HTTP when several limits of a procedure are exhausted. */
 import { initTRPC } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** The plan by which a procedure charges a call: its own, or that of the caller. */
+/** The plan by which a procedure charges a call: its own plan, or the caller's. */
 import { initTRPC, type TRPCError } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** Limits that clients may not know. */
+/** Limits that clients must not know. */
 import { initTRPC } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** A leased limit behind tRPC: what a page is told is the row with the block of this process. */
+/** A leased limit behind tRPC: a page is told the sum of the row and this process's block. */
 import { setImmediate } from "node:timers/promises";
 import { initTRPC } from "@trpc/server";
 import { expect, it } from "vitest";

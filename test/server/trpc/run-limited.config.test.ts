@@ -1,4 +1,4 @@
-/** What a client and the server learn of a config that the middleware's own option got wrong. */
+/** The errors for a client and for the server when the middleware's own `config` is wrong. */
 import type { TRPCError } from "@trpc/server";
 import { expect, it } from "vitest";
 import { MINUTE, type RateLimitConfig } from "../../../server/index.js";

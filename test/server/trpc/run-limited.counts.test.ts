@@ -1,4 +1,4 @@
-/** Counts of procedures that are no numbers, and the documented way of use that is not known. */
+/** Counts of procedures that are not numbers, and the documented way to handle unknown use. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { MINUTE } from "../../../server/index.js";

@@ -1,4 +1,4 @@
-/** Guesses that are held open across a window's start, or while a bucket refills. */
+/** Guesses that stay open across a window's start, or while a bucket refills. */
 import { initTRPC, TRPCError } from "@trpc/server";
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";

@@ -1,4 +1,4 @@
-/** What a client sees of a transaction whose database cannot be reached, or cannot go on. */
+/** The responses to a client whose transaction cannot reach its database, or cannot go on. */
 import { initTRPC, type TRPCError } from "@trpc/server";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";

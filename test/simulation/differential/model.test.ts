@@ -1,4 +1,4 @@
-/** Compares the models of the simulation with the databases, on random schedules. */
+/** The models of the simulation against the databases, on random schedules. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Tally } from "../faults.js";
 import {

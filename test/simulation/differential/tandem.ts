@@ -114,7 +114,7 @@ export class Tandem implements SqlConnection {
 }
 
 function rowsOf(rows: SqlRow[]): Outcome {
-  // A row of nulls carries only the clock.
+  // A row of nulls only carries the clock.
   const found = rows.filter(({ name }) => name !== null);
   return { kind: "rows", rows, shown: found.map(shownRow).sort().join("; ") };
 }

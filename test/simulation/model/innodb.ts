@@ -128,7 +128,7 @@ export class Innodb {
     if (!tx.locksGaps) this.#locks.release(tx, id);
   }
 
-  /** @returns false if such a row exists. That row is then locked. */
+  /** @returns false if there is such a row, which is locked then. */
   async insert(tx: InnodbTransaction, id: string, state: Stored): Promise<boolean> {
     const { gaps } = this.#locks;
     for (;;) {

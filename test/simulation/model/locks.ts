@@ -51,7 +51,7 @@ export interface LockTableOptions<TOwner> {
   /** The error of a wait that took too long. */
   timedOut: "lock not available" | "lock wait time-out";
   /**
-   * Which of the owners that wait for each other has to give up.
+   * Chooses the owner that has to give up, among owners that wait for each other.
    *
    * @default the owner that has found the deadlock
    */

@@ -327,7 +327,7 @@ interface Line {
   numbers: number[];
 }
 
-/** The rows of a list, each with the numbers behind it. */
+/** The rows of a list, and the numbers behind each. */
 function linesOf([json]: readonly unknown[]): Line[] {
   return (JSON.parse(String(json)) as unknown[][]).map(([name, key, shard, ...numbers]) => ({
     id: idOf(name, key, shard),

@@ -196,7 +196,7 @@ export class ModelTransaction {
     return (this.needs = this.snapshot ?? this.rows.lastCommit);
   }
 
-  /** What the transaction sees of a row without a lock. */
+  /** The state of a row that the transaction sees without a lock. */
   read(id: string): Stored {
     this.reads.add(id);
     const own = this.writes.get(id);

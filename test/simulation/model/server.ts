@@ -29,7 +29,7 @@ export interface ModelServer {
   hold(id: string): () => void;
 }
 
-/** Carries out a statement in a transaction. */
+/** Carries a statement out, in a transaction. */
 export type Statement<TTransaction> = (
   tx: TTransaction,
   params: readonly unknown[],

@@ -1,5 +1,5 @@
 /**
- * What the statements of the package calculate for one row, written a second time: the take, and whether
+ * The calculations of the package's statements for one row, written a second time: the take, and whether
  * a row is full. Rows that a statement cannot read are left to the decisions of the store.
  */
 import { CLOSED } from "../../../core/rows/bucket.js";

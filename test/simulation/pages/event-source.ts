@@ -111,7 +111,7 @@ export class EventSourceModel {
     });
   }
 
-  /** Carries an event to the page. `error` stands for the end of the connection. */
+  /** Brings an event to the page. `error` is the end of the connection. */
   #carry(connection: Connection, type: string, data: string): void {
     const { timeline, heldUntil } = this.#web;
     const { eventsUntil } = connection;

@@ -1,7 +1,7 @@
 /**
- * What must be true of pages when faults are over. They show the right state within a bounded time,
- * predict what the server answers, count down to an instant at which a call passes, hear of changes by
- * other processes, show what comes back when holds lapse, and leave nothing behind.
+ * Checks pages when faults are over. A page must show the right state within a bounded time, predict what
+ * the server answers, count down to an instant at which a call passes, hear of changes by other
+ * processes, show what comes back when holds lapse, and leave nothing behind.
  */
 import type { Random } from "../random.js";
 import type { World } from "../simulate.js";

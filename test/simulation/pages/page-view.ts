@@ -38,7 +38,7 @@ export class PageView {
     return 4 * pages.delay.most + 16 * delay.most + 100;
   }
 
-  /** How far a process may be from the database's time, ms. */
+  /** How far a process may be from the time of the database, ms. */
   get serverError(): number {
     const { faults, scenario } = this.world;
     const isUnsure = [...faults.counts.keys()].some((fault) => UNSURE.test(fault));
@@ -65,7 +65,7 @@ export class PageView {
 
   /**
    * Waits until the page has a live stream. A page that has slept shows the right state at once, by an
-   * answer. But only missing pings tell it that its stream has died meanwhile.
+   * answer. Only missing pings tell it that its stream has died meanwhile.
    */
   async untilConnected(): Promise<void> {
     const { page, pages, world } = this;
@@ -78,7 +78,7 @@ export class PageView {
     return this.page.observer.inspect().limits.find(({ item }) => item.name === name);
   }
 
-  /** What the page shows of a limit that differs from its rows. */
+  /** The differences between a limit that the page shows and the limit's rows. */
   wrongAbout(name: ShownName): string[] {
     const { world, page } = this;
     const { snapshot, debits } = this.limit(name) ?? {};

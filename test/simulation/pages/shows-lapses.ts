@@ -34,7 +34,7 @@ export async function showsLapses(views: readonly PageView[], random: Random): P
   await countsDown(view, NAME, async () => (await holdsAll(showing, random)) !== undefined);
 }
 
-/** @returns when the hold lapses, epoch ms of the database; `undefined` if nothing is held. */
+/** @returns when the hold lapses, epoch ms of the database; `undefined` where nothing is held. */
 async function holdsAll(showing: readonly PageView[], random: Random): Promise<number | undefined> {
   const [{ page, world, serverError }] = showing as [PageView];
   const { timeline, network, members, scenario } = world;

@@ -3,7 +3,7 @@ import type { Member, ShownName } from "../workloads/context.js";
 import { SHOWN } from "../workloads/context.js";
 import type { StartShipped } from "../shipped.js";
 
-/** What a client receives for a request. */
+/** The answer that a client receives for a request. */
 export type Served = { data: unknown } | { error: unknown };
 
 export interface Site {

@@ -20,7 +20,7 @@ export interface Host {
 export interface Visitor {
   process: Process;
   visitor: string;
-  /** When the last event of a stream has arrived, ms. */
+  /** When an event of a stream has arrived last, ms. */
   heardAt: number;
 }
 

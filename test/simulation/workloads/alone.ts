@@ -1,6 +1,6 @@
 /**
- * A caller whose bucket no other caller uses, on a clock that stands still. What the bucket holds is
- * known exactly, except for calls whose answer was lost.
+ * A caller whose bucket no other caller uses, on a clock that stands still. The bucket's tokens are known
+ * exactly, except for calls whose answer was lost.
  */
 import { type Caller, MAX_RESERVED, type Workload } from "./context.js";
 import { abort, abortLine, settle } from "./alone-corrections.js";

@@ -1,4 +1,4 @@
-/** What the caller of a workload gets. */
+/** The context of a workload's caller. */
 import type {
   AutoPruneOptions,
   LimitConfigs,

@@ -87,7 +87,7 @@ export const waits: Workload = async (caller) => {
   }
 };
 
-/** What a page would show: the arithmetic of `core` on the server's snapshot. */
+/** The prediction of a page: the arithmetic of `core` on the server's snapshot. */
 async function predict({ member }: Caller, name: LiveName, key: string): Promise<boolean> {
   const [snapshot] = await member.live.snapshots([{ name, key }]);
   const { calculateRateLimit } = member.shipped;

@@ -6,7 +6,7 @@ import type { LimitConfigs } from "../../../server/index.js";
 import type { Process } from "../process.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
-/** What a call has counted, at the time of its answer. */
+/** The counts of a call, at the time of its answer. */
 export interface Metered {
   process: Process;
   /** ms. */

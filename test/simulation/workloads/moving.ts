@@ -25,7 +25,7 @@ import type { Random } from "../random.js";
 export type Row =
   { kind: "used" | "owed"; tokens: number; ts: number } | { kind: "closed"; ts: number } | null;
 
-/** What is left for a config, and since when. */
+/** The tokens that are left for a config, and since when. */
 export interface Left {
   value: number;
   ts: number;
@@ -73,7 +73,7 @@ function plansOf({ limit: { plans, ...shared } }: Rules): Plan[] {
   }));
 }
 
-/** What a row means to a config. */
+/** The meaning of a row for a config. */
 class Reading {
   readonly capacity: number;
   readonly isClosed: boolean;
@@ -332,7 +332,7 @@ class Moving {
     });
   }
 
-  /** Deletes full rows while a call is under way. */
+  /** Full rows are deleted while a call is under way. */
   async #prune(plan: Plan, count: number): Promise<void> {
     const { caller, rules } = this;
     // A late statement with an older time could tell a full row from a missing row.

@@ -1,6 +1,6 @@
 /**
- * A bucket that one caller uses alone. What it holds is known exactly, except for calls whose answer was
- * lost: they may have taken effect or not. Every answer must agree with a possible state.
+ * A bucket that one caller uses alone. Its state is known exactly, except for calls whose answer was
+ * lost: these calls may have taken effect or not. Every answer must agree with a possible state.
  */
 import { type Caller, isStoreFailure } from "./context.js";
 import { type Change, type Effect, Possible } from "./possible.js";

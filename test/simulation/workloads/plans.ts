@@ -6,7 +6,7 @@
 import type { RateLimitConfig } from "../../../server/index.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
-/** What the calls on one key have used. */
+/** The tokens that the calls on one key have used. */
 export interface PlanUse {
   /** Tokens that are used and cannot come back. */
   spent: number;

@@ -41,7 +41,7 @@ export class Possible<TState> {
     return this.#states.map(({ value }) => value);
   }
 
-  /** Called when a call has had an answer. @returns false if no possible state explains it. */
+  /** A call has had an answer. @returns false if nothing possible explains it. */
   answered(effect: Effect<TState>): boolean {
     const before = this.#withLate();
     const after: State<TState>[] = [];
@@ -53,7 +53,7 @@ export class Possible<TState> {
     return after.length > 0;
   }
 
-  /** Called when a call has had no answer. */
+  /** A call has had no answer. */
   lost(changes: readonly Change<TState>[]): void {
     const until = this.#now() + MAY_COME_FOR;
     for (const change of changes) {

@@ -1,7 +1,7 @@
 /** A token bucket as documented, in numbers that binary fractions represent exactly. */
 import type { Rules } from "./moving.js";
 
-/** ms. Rates are powers of two per second, so each step refills an exact fraction of a token. */
+/** ms. Rates are powers of two per second, so each step brings an exact part of a token. */
 const STEP = 125;
 
 export const BUCKET = {

@@ -1,4 +1,4 @@
-/** Calls over `postMessage` are to a client what calls over HTTP are. */
+/** For a client, calls over `postMessage` behave like calls over HTTP. */
 import { createTRPCClient, TRPCClientError } from "@trpc/client";
 import { initTRPC, tracked, TRPCError } from "@trpc/server";
 import { memoryStore, createRateLimiter, MINUTE } from "trpc-rate-limit/server";

@@ -1,4 +1,4 @@
-/** The race of the site's first page: what it shows is what the limiters answered. */
+/** The race of the site's first page: the page shows the limiters' real answers. */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { PLANS } from "../../../example-app/model/limits.js";

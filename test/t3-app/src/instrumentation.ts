@@ -1,4 +1,4 @@
-/** When it is stopped, `next start` waits for requests to end. An open stream does not end. */
+/** When `next start` is stopped, it waits for requests to end. An open stream does not end. */
 export function register() {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
   for (const signal of ["SIGINT", "SIGTERM"]) {

@@ -1,4 +1,4 @@
-/** What must compile in a client that becomes CommonJS: each place that takes tRPC's client. */
+/** Code that must compile in a client that becomes CommonJS: each place that takes tRPC's client. */
 import { QueryClient } from "@tanstack/react-query";
 import { createTRPCClient, httpLink } from "@trpc/client";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";

@@ -1,4 +1,4 @@
-/** What must compile in a server that becomes CommonJS: the middleware, and what it adds to `ctx`. */
+/** Code that must compile in a server that becomes CommonJS: the middleware, and what it adds to `ctx`. */
 import { initTRPC, TRPCError } from "@trpc/server";
 import { createRateLimiter, memoryStore, MINUTE } from "trpc-rate-limit/server";
 import {

@@ -1,4 +1,7 @@
-/** What must compile where a store becomes CommonJS: the transactions of the application's own client. */
+/**
+ * Code that must compile where a store becomes CommonJS: the transactions of the application's own
+ * client.
+ */
 import { metrics } from "@opentelemetry/api";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { pgTable, text } from "drizzle-orm/pg-core";

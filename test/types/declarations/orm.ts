@@ -1,4 +1,4 @@
-/** What applications export of their ORMs and frameworks. */
+/** Exports of applications that contain their ORMs and frameworks. */
 import { metrics } from "@opentelemetry/api";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { Hono } from "hono";

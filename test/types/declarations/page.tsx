@@ -1,4 +1,4 @@
-/** What applications export of a page. */
+/** Exports of an application's page. */
 import { createTRPCClient, httpLink } from "@trpc/client";
 import {
   createRateLimitObserver,

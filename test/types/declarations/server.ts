@@ -1,4 +1,4 @@
-/** What applications export of a server, as the pages show it, without a type of its own. */
+/** Exports of an application's server, as the pages show them, without types of their own. */
 import { initTRPC } from "@trpc/server";
 import {
   betterAuthPlugin,

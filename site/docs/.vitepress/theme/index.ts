@@ -20,7 +20,7 @@ const NotFound = () =>
   h("main", { class: "not-found" }, [
     h("h1", "There is no such page"),
     h("p", "It may have another address now."),
-    // What a limiter would say about the next try.
+    // The answer that a limiter would give to the next try.
     h("pre", { "aria-hidden": "true" }, "{ ok: false, retryAfter: Infinity }"),
     h("p", { class: "needs-js" }, [
       h("button", { type: "button", onClick: openSearch }, "Search the documentation"),

@@ -1,4 +1,4 @@
-/** The example's API as anybody can call it, over HTTP and with nothing but a cookie. */
+/** The example's API as any program can call it, over HTTP and with only a cookie. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";

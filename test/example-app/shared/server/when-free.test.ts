@@ -1,4 +1,4 @@
-/** Writes of the demo's own while another client writes to the same file of SQLite. */
+/** Writes of the demo itself, while another client writes to the same file of SQLite. */
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../../../example-app/shared/server/database.js";

@@ -1,4 +1,4 @@
-/** What pgStore and mysqlStore promise on Bun's client, beyond the contract of stores. */
+/** The promises of pgStore and mysqlStore on Bun's client, beyond the contract of stores. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createRateLimiter,
@@ -128,7 +128,7 @@ for (const { name, server, create, connect, storeOf, idOf, kill } of servers) {
         },
       );
 
-      // Bun declares 2 as an integer and 1.5 as a double. MySQL parameters have no types.
+      // Bun declares 2 as an integer and 1.5 as a double. MySQL has no types of parameters.
       it.skipIf(name !== "PostgreSQL")(
         "prepares a statement once, for whole numbers and for others",
         async () => {

@@ -1,4 +1,4 @@
-/** A limit of three, in memory, on SQLite and on PostgreSQL. Prints the answers to four calls on each. */
+/** A limit of three, in memory, on SQLite and on PostgreSQL. Prints the answers of four calls each. */
 import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";

@@ -1,5 +1,5 @@
 /**
- * How much of its rate a leased limit grants: processes call at random in virtual time, with random
+ * The share of its rate that a leased limit grants. Processes call at random in virtual time, with random
  * round trips. The same calls without a lease are the measure.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";

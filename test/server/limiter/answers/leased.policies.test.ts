@@ -1,4 +1,4 @@
-/** A limit with a lease, and what else a limit can have: listeners, outages, shadows, upkeep. */
+/** A limit with a lease and other features: listeners, outages, shadows, upkeep. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";

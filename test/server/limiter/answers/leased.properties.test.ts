@@ -1,7 +1,7 @@
 /**
- * Two processes lease one limit, and give tokens back: what was really used never exceeds what the
- * limit allows in any span. Naive givings-back to the row would: a block of the other process may
- * have cost the row the tokens that come back.
+ * Two processes lease one limit, and give tokens back. In any span, no more is really used than the limit
+ * allows. A naive refund to the row would break this: a block of the other process may have cost the row
+ * the tokens that come back.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** `rememberDenials` in a flood: what the database gets, and how much a process keeps. */
+/** `rememberDenials` in a flood: the calls that reach the database, and how much a process keeps. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

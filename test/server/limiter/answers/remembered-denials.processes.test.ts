@@ -1,4 +1,7 @@
-/** `rememberDenials` in processes that share a database: one resets, and the others know nothing. */
+/**
+ * `rememberDenials` in processes that share a database: one process resets, and the others do not know of
+ * it.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-/** `rememberDenials` beside calls of the same process that give tokens back at that moment. */
+/** `rememberDenials` beside calls of the same process that give tokens back at the same moment. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";

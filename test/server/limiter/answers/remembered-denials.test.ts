@@ -1,4 +1,4 @@
-/** `rememberDenials`: which calls a process denies from memory, and what ends that. */
+/** `rememberDenials`: which calls a process denies from memory, and when it stops. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

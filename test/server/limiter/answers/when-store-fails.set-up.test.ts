@@ -1,4 +1,4 @@
-/** `whenStoreFails: "allow"` stays closed while the database works and its set-up is wrong. */
+/** `whenStoreFails: "allow"` lets no call through if the database works but its set-up is wrong. */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, RateLimitStoreError } from "../../../../server/index.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";

@@ -1,4 +1,4 @@
-/** Calls of a sharded limit go to the fuller of two shards, in one statement where that has enough. */
+/** Calls of a sharded limit go to the fuller of two shards, in one statement if that shard has enough. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, MINUTE } from "../../../../server/index.js";

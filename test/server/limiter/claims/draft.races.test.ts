@@ -1,7 +1,7 @@
 /**
- * Two processes on a store that lets the other one come between the read of a decision and its
- * guarded writes. Their answers have to be those of some order of the calls, one after the other.
- * A draft that forgets what it has read has to be found.
+ * Two processes on a store that lets the other process come between the read of a decision and its
+ * guarded writes. Some order of the calls, one after the other, must explain their answers. A draft that
+ * forgets what it has read must be found.
  */
 import type { Row } from "../../../../core/rows/row.js";
 import fc from "fast-check";

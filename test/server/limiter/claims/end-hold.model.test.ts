@@ -1,4 +1,4 @@
-/** Random programs with holds, which give what a model of the contract says. */
+/** Random programs with holds, compared with a model of the contract. */
 import { describe, expect, it } from "vitest";
 import { storesAndRedis } from "../../../support/stores.js";
 import { HoldsPrograms } from "../holds/holds-programs.js";

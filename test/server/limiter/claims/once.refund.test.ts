@@ -1,4 +1,4 @@
-/** Tokens of a call with an id that come back late, when the id has been forgotten. */
+/** Tokens of a call with an id that come back late, after the id was forgotten. */
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../../../server/index.js";
 import { stores } from "../../../support/stores.js";

@@ -1,4 +1,4 @@
-/** What a result remembers of its tokens: `settle` and `refund` give none of them back twice. */
+/** The receipt in a result: `settle` and `refund` give no token back twice. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

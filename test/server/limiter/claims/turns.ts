@@ -1,6 +1,6 @@
 /**
- * What claims on one draft have to come to: each of them is applied to the rows as the one before it
- * left them. There is no draft, no fork and no guard here. The arithmetic is that of `core`.
+ * The expected effect of claims on one draft: each claim is applied to the rows as the claim before left
+ * them. There is no draft, no fork and no guard here. The arithmetic is that of `core`.
  */
 import { shortestWait } from "../../../../core/calculate.js";
 import { heldAt } from "../../../../core/rows/reading.js";

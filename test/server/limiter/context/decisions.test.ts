@@ -1,4 +1,4 @@
-/** Who hears of decisions. */
+/** The listeners of decisions. */
 import { describe, expect, it } from "vitest";
 import {
   createRateLimiter,

@@ -1,4 +1,7 @@
-/** Lapsed holds end before anything is told of their bucket, and many of them at once do not delay others. */
+/**
+ * Lapsed holds end before any answer about their bucket, and many of them at once do not delay other
+ * calls.
+ */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { HOLDS } from "../../../../core/rows/hold.js";

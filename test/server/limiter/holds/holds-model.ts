@@ -1,5 +1,5 @@
 /**
- * What the contract of holds says, for the bucket of one key: its tokens, its ids, and what is held. It
+ * A model of the contract of holds, for the bucket of one key: its tokens, its ids, and what is held. It
  * computes by `core` alone, and stores nothing but the bucket.
  */
 import { heldAt } from "../../../../core/rows/reading.js";

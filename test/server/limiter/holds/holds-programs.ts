@@ -1,4 +1,4 @@
-/** Random programs with holds, run by two limiters on the same rows, and by the model beside them. */
+/** Random programs with holds, run by two limiters on the same rows, and by the model. */
 import { isDeepStrictEqual } from "node:util";
 import { refillBetween } from "../../../../core/calculate.js";
 import { usedAt } from "../../../../core/rows/reading.js";

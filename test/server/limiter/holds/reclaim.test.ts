@@ -1,4 +1,4 @@
-/** What comes between a denial and the decision that ends lapsed holds. */
+/** Events between a denial and the decision that ends lapsed holds. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

@@ -1,4 +1,4 @@
-/** By which names a hold of several limits is ended, and what each of them then loses. */
+/** The names by which a hold of several limits is ended, and what each limit then loses. */
 import { describe, expect, it } from "vitest";
 import { MINUTE, RateLimitInputError } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";

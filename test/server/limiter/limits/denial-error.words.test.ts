@@ -1,4 +1,4 @@
-/** What the error of a denied call says to people, whichever method throws it. */
+/** The words in the error of a denied call, for each method that throws it. */
 import { describe, expect, it } from "vitest";
 import {
   createRateLimiter,

@@ -1,4 +1,4 @@
-/** A key that is there and `undefined` is a missing user id, and not the bucket that all share. */
+/** A key that is given as `undefined` is a missing user id, and not the bucket that all share. */
 import { expect, it } from "vitest";
 import {
   createRateLimiter,

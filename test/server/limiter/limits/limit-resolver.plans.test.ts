@@ -1,4 +1,4 @@
-/** Who may how much, said by the plans of a limiter: on the same row, whichever plan a call says. */
+/** The plans of a limiter decide how much each key may use, on the same row for every plan of a call. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

@@ -1,4 +1,4 @@
-/** A call with the id of the one that holds a slot takes that slot over. */
+/** A call with the id of a slot's holder takes that slot over. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

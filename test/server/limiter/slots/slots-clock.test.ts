@@ -1,4 +1,4 @@
-/** Processes know the clock of their database within bounds. A slot has one holder all the same. */
+/** Processes know the clock of their database only within bounds. A slot still has one holder. */
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "../../../../server/index.js";
 

@@ -1,6 +1,6 @@
 /**
- * Random programs of two processes, and a model that adds up what each answer says: who was granted and
- * denied what, and what came back. At the end, `usage` agrees with it, for each key and hour.
+ * Random programs of two processes, and a model that adds up every answer: the key, what was granted and
+ * denied, and what came back. At the end, `usage` agrees with the model, for each key and hour.
  */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";

@@ -1,4 +1,4 @@
-/** Processes that count usage are killed again and again: what they lose is within the bound. */
+/** Processes that count usage are killed repeatedly: their loss is within the bound. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

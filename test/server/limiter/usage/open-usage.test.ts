@@ -1,4 +1,4 @@
-/** What `limiter.usage` tells, on each store. */
+/** The answers of `limiter.usage`, on each store. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";

@@ -1,4 +1,4 @@
-/** When usage is written, and what becomes of it while the store is down. */
+/** When usage is written, and how it is kept while the store is down. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

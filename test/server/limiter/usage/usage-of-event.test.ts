@@ -1,4 +1,4 @@
-/** What counts as use, by every way in which a call is answered. */
+/** The tokens that count as use, for every way in which a call is answered. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

@@ -1,4 +1,4 @@
-/** `charge`: use that has happened is recorded, into debt. */
+/** `charge`: records use that has already happened, if need be into debt. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

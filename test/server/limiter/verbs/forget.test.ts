@@ -1,4 +1,4 @@
-/** `forget` deletes what the table holds of a key, and nothing else. */
+/** `forget` deletes all rows of a key in the table, and nothing else. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

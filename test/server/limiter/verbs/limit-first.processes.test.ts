@@ -1,4 +1,4 @@
-/** Three processes pay from one plan and one balance, and one of them is killed in the middle. */
+/** Three processes pay from one plan and one balance. One process is killed in the middle. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

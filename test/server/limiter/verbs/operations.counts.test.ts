@@ -1,8 +1,8 @@
 /**
- * A count that is there and no number is refused by every verb, before anything is taken. `undefined`,
- * too: where it is the optional input of a client, 1 token for it may be right, and the caller can say
- * so (`count ?? 1`). Where it is a figure that a provider left out, 1 token is far too few. Only
- * `settle` takes a missing figure, because it has an estimate to keep.
+ * Every verb refuses a given count that is not a number, before it takes anything. `undefined` is
+ * refused, too. If the count is the optional input of a client, 1 token may be right, and the caller can
+ * write so (`count ?? 1`). If a provider left the figure out, 1 token is far too few. Only `settle`
+ * accepts a missing figure, because it can keep the estimate.
  */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";

@@ -1,4 +1,4 @@
-/** Tokens that are given back have to arrive, also if a limit has many rows. */
+/** Tokens that are given back must arrive, also if a limit has many rows. */
 import { describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

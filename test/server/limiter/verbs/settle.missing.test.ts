@@ -1,4 +1,4 @@
-/** `settle` with a use that a provider has left out: it keeps the estimate, and ends nothing. */
+/** `settle` without a figure, which a provider has left out: it keeps the estimate, and ends nothing. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../../server/index.js";

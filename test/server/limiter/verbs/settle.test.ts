@@ -1,4 +1,4 @@
-/** `settle`: an estimate becomes what was really used, whatever happened meanwhile. */
+/** `settle`: replaces an estimate by the real use, whatever happened meanwhile. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {

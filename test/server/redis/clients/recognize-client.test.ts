@@ -1,4 +1,4 @@
-/** What is no client. The clients themselves are tested in `test/redis`. */
+/** Values that are not a client. The clients themselves are tested in `test/redis`. */
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { redisPort } from "../../../../server/redis/clients/recognize-client.js";

@@ -1,4 +1,4 @@
-/** What needs no D1. `test/runtimes/workers` runs the store on one. */
+/** Tests that need no D1. `test/runtimes/workers` runs the store on a D1. */
 import { createClient } from "@libsql/client";
 import { drizzle } from "drizzle-orm/d1";
 import { describe, expect, it } from "vitest";

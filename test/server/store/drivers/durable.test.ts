@@ -1,4 +1,4 @@
-/** What needs no Durable Object. `test/runtimes/workers` runs the store in one. */
+/** Tests that need no Durable Object. `test/runtimes/workers` runs the store in one. */
 import { describe, expect, it } from "vitest";
 import { durableStore } from "../../../../server/index.js";
 

@@ -1,6 +1,6 @@
 /**
- * What a connection has prepared is lost, or does not fit its table any more. Nothing was run then, so
- * no call fails, and the statements are prepared anew.
+ * A prepared statement of a connection is lost, or no longer fits its table. The statement was then not
+ * run, so no call fails, and the statement is prepared again.
  */
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-/** What a limiter reports about the batches of its store. */
+/** The reports of a limiter about the batches of its store. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   type BatchEvent,

@@ -1,4 +1,4 @@
-/** Where each request owns its I/O: no call waits for the statement of another turn. */
+/** For hosts where each request owns its I/O: no call waits for the statement of another turn. */
 import { describe, expect, it, vi } from "vitest";
 import { createCommitPerTurn } from "../../../../server/store/group-commit/commit-per-turn.js";
 import type { Decision } from "../../../../server/store/store.js";

@@ -1,6 +1,6 @@
 /**
- * Random events on a database whose statements are answered, or fail, when the test says so: no call is
- * lost or answered twice, none is applied twice, and no more statements are open than the bounds say.
+ * Random events on a database whose statements are answered, or fail, when the test says so. No call is
+ * lost or answered twice, no call is applied twice, and no more statements are open than the bounds say.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** Provokes conflicts through each driver, so that their shapes are not only believed. */
+/** Provokes conflicts through each driver, to check the real shapes of their errors. */
 import { createClient } from "@libsql/client";
 import { sql } from "drizzle-orm";
 import { drizzle as drizzleLibsql } from "drizzle-orm/libsql";

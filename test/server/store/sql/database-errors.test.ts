@@ -1,4 +1,4 @@
-/** One row for each shape in which drivers and ORMs report a conflict, and rows that look alike. */
+/** A case for each shape in which drivers and ORMs report a conflict, and cases that look similar. */
 import { describe, expect, it } from "vitest";
 import { DIALECTS } from "../../../../server/store/sql/dialects.js";
 import type { DialectName } from "../../../../server/store/sql/driver.js";

@@ -1,4 +1,4 @@
-/** What differs between databases stands in the folder of each dialect, and in no table elsewhere. */
+/** The differences between databases stand in the folder of each dialect, and in no table elsewhere. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * Compares the plain take of a dialect with `takeTokens`, on random configs, states, counts and
- * times. Many cases are one bit away from the limit between a grant and a denial. The statement has
- * to write exactly what `core` calculates, to the last bit.
+ * Compares the plain take of a dialect with `takeTokens`, on random configs, states, counts and times.
+ * Many cases are one bit away from the limit between a grant and a denial. The statement must write
+ * exactly what `core` calculates, to the last bit.
  */
 import { usedAt } from "../../../../core/rows/reading.js";
 import { floorOf, longestPeriod, mostUsed } from "../../../../core/config.js";

@@ -1,6 +1,6 @@
 /**
- * A turn that comes behind a batch of another process. The batch waits for the turn's own lock, and
- * the turn for the batch: nobody but the two processes knows of that circle.
+ * A turn that comes behind a batch of another process. The batch waits for the turn's own lock, and the
+ * turn waits for the batch. Only the two processes know of that circle, and not the database.
  */
 import { expect, it, vi } from "vitest";
 import { pgDriver } from "../../../../server/store/drivers/pg/pg-driver.js";

@@ -1,4 +1,7 @@
-/** Conflicts over the table of overrides, and over what reads the tables: callers see none of them. */
+/**
+ * Conflicts over the table of overrides, and over statements that read the tables: callers see no
+ * conflict.
+ */
 import { createClient } from "@libsql/client";
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-/** Errors of a database that works, and those that say that it is away. */
+/** Errors of a database that works, and errors that say that the database is away. */
 import { describe, expect, it } from "vitest";
 import { DIALECTS } from "../../../../server/store/sql/dialects.js";
 import { storeError } from "../../../../server/store/sql/store-error.js";

@@ -1,4 +1,4 @@
-/** What operators change, on the limits of each kind. */
+/** The changes that operators make, on the limits of each kind. */
 import { describe, expect, it } from "vitest";
 import {
   DAY,

@@ -1,4 +1,4 @@
-/** What operators learn when something fails: nothing from inside. */
+/** The errors that operators see when something fails: they contain nothing from inside. */
 import { describe, expect, it } from "vitest";
 import { memoryStore, MINUTE, RateLimitStoreError } from "../../../../server/index.js";
 import { openAdmin } from "../../../support/admin-caller.js";

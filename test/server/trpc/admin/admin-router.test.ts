@@ -1,4 +1,4 @@
-/** The admin router as a whole: the limits that it shows, and a page of a customer beside it. */
+/** The admin router as a whole: the limits that it shows, and a customer's page beside it. */
 import { initTRPC } from "@trpc/server";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

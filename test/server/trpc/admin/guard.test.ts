@@ -1,4 +1,4 @@
-/** Who may use the admin router, over HTTP as callers meet it. */
+/** The callers that may use the admin router, over HTTP. */
 import { initTRPC, TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { describe, expect, it } from "vitest";

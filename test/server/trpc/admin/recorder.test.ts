@@ -1,4 +1,4 @@
-/** What a process remembers for operators is bounded, and exact about the newest. */
+/** A process's memory for operators is bounded, and exact about the newest events. */
 import { describe, expect, it } from "vitest";
 import type { DecisionEvent } from "../../../../server/index.js";
 import {

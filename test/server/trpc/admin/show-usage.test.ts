@@ -1,4 +1,7 @@
-/** Use over time, as operators see it: of all processes where it is counted, else of this one. */
+/**
+ * Use over time, as operators see it: of all processes if the limit counts usage, or else of this
+ * process.
+ */
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";
 import { openAdmin } from "../../../support/admin-caller.js";

@@ -1,4 +1,4 @@
-/** Overrides in processes that share a database: one sets them, and the others must obey. */
+/** Overrides in processes that share a database: one process sets them, and the others must obey. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-/** Overrides and configs whose numbers leave the range of doubles: an error in words, on every store. */
+/** Overrides and configs whose numbers exceed the range of doubles: an error in words, on every store. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../../core/testing.js";
 import {

@@ -1,6 +1,6 @@
 /**
- * An override and the plan of a customer, which is the application's own row, in a transaction that the
- * application began by its client, at the level that is the client's default.
+ * An override and a customer's plan, which is a row of the application, in one transaction. The
+ * application began the transaction by its client, at the client's default level.
  */
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";

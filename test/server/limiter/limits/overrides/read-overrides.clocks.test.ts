@@ -1,4 +1,4 @@
-/** What other processes read of a change goes by when it was set, so that has to be the database's time. */
+/** Other processes read a change by the time at which it was set, so that time must be the database's. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import {
   createRateLimiter,

@@ -1,4 +1,7 @@
-/** Many overrides: a process reads what has changed, and a change reads what it is about. */
+/**
+ * Many overrides: a process reads only what has changed, and a change reads only the overrides that it
+ * concerns.
+ */
 import type pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createManualClock } from "../../../../../core/testing.js";

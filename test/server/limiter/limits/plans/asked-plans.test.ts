@@ -1,4 +1,4 @@
-/** The `plan` function of a limiter: who has which plan is asked seldom, and never where a call says it. */
+/** The `plan` function of a limiter: it is called seldom, and never if a call names its plan. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { planDigest } from "../../../../../server/changes/plan-digest.js";
 import {

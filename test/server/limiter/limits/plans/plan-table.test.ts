@@ -1,4 +1,4 @@
-/** What a limiter with plans takes, and what it refuses, before and at a call. */
+/** The options and calls that a limiter with plans accepts or refuses, when it is made and at a call. */
 import { describe, expect, it } from "vitest";
 import {
   createRateLimiter,

@@ -1,4 +1,4 @@
-/** Lines of callers, while the store takes its time: who gets which turn, and what comes back. */
+/** Lines of callers, while the store is slow: the order of turns, and the tokens that come back. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../../core/testing.js";
 import {

@@ -1,6 +1,6 @@
 /**
- * Random programs of callers who wait, leave and settle, in several processes. In any span, those who
- * were served kept no more tokens than the capacity and the refill, at the instants of their turns.
+ * Random programs of callers who wait, leave and settle, in several processes. In any span, the served
+ * callers kept no more tokens than the capacity and the refill, counted at the instants of their turns.
  */
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "../../../../../server/index.js";

@@ -1,4 +1,4 @@
-/** Callers of `acquire` who give up leave nothing behind that keeps others away. */
+/** Callers of `acquire` who give up leave nothing behind that blocks other callers. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../../core/testing.js";
 import {

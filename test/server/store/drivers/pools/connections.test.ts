@@ -1,4 +1,4 @@
-/** Which errors close a connection of a pool, and which ones keep it. */
+/** The errors that close a connection of a pool, and the errors that keep it. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, DAY, mysqlStore, pgStore } from "../../../../../server/index.js";
 import type { PgClientLike, PgResult } from "../../../../../server/store/drivers/pg/pg-client.js";

@@ -1,4 +1,4 @@
-/** What sqliteStore promises beyond the contract of stores, on each synchronous client. */
+/** The promises of sqliteStore beyond the contract of stores, on each synchronous client. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE, sqliteStore } from "../../../../../server/index.js";
 import type { Decision, RowId } from "../../../../../server/index.js";

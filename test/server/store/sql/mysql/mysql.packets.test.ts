@@ -1,4 +1,4 @@
-/** Batches are smaller than the packets that MySQL and MariaDB take, by default 64 and 16 MB. */
+/** Batches are smaller than the packets that MySQL and MariaDB accept, by default 64 and 16 MB. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, HOUR, type RateLimitStore } from "../../../../../server/index.js";
 import { createMysql, mysqlUrl } from "../../../../support/database.js";

@@ -1,4 +1,4 @@
-/** A store on MySQL or MariaDB refuses sessions in which its calls would not count, and says why. */
+/** A store on MySQL or MariaDB refuses sessions in which its calls would not count, and says why not. */
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { drizzle } from "drizzle-orm/mysql2";
 import { Kysely, MysqlDialect } from "kysely";

@@ -1,6 +1,6 @@
 /**
  * Engines that speak the language of a database are told apart by the version that they report. The
- * versions here were published by the engines' users; none of these engines was run.
+ * versions here were published by the engines' users. None of these engines was run.
  */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../../server/index.js";

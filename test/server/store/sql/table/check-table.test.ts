@@ -1,4 +1,4 @@
-/** A store says what is wrong with its table, before the first decision, and finds the right one. */
+/** Before its first decision, a store says what is wrong with its table, and finds a correct table. */
 import { PrismaPg } from "@prisma/adapter-pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { PrismaClient } from "../../../../../prisma/generated/postgresql/client.js";

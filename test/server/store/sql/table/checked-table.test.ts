@@ -1,4 +1,4 @@
-/** What stores on one table know of it, if they share that. */
+/** Stores on one table that share what they know of it. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../../server/index.js";
 import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-driver.js";
