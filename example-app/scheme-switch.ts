@@ -1,7 +1,7 @@
 /**
- * The switch between light and dark, in the headers of the demo and of the site. It keeps the choice
- * where the pages of the documentation keep theirs: "light", "dark", or "auto" for the scheme of the
- * system.
+ * The switch between light and dark, in the headers of the demo and of the site. The switch keeps the
+ * choice where the pages of the documentation keep theirs: "light", "dark", or "auto" for the scheme of
+ * the system.
  */
 import type { Plugin } from "vite";
 

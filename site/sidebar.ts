@@ -1,6 +1,6 @@
 /**
- * The list of pages beside every page. It is the same list everywhere: pages that are not guides, the
- * guides, and the reference. The list comes from the lists and tables of docs/README.md and
+ * The list of pages beside every page. The list is the same list everywhere: pages that are not guides,
+ * the guides, and the reference. The list comes from the lists and tables of docs/README.md and
  * docs/guides/README.md, so a new page needs a line there, and no change here. The list of the reference
  * comes from its own indexes.
  */

@@ -30,7 +30,7 @@ export async function callAsCustomers(
   while (!signal?.aborted) {
     const calls = Array.from({ length: CALLERS }, () => {
       const key = `customer ${pick()}`;
-      // Limit: a denial is an answer. It needs no handling here, since the limit has counted it.
+      // Limit: a denial is an answer. The denial needs no handling here, since the limit has counted it.
       return limiter.limit(Math.random() < 0.9 ? "apiCalls" : "exports", { key });
     });
     await Promise.all(calls);

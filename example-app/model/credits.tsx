@@ -9,7 +9,7 @@ const SOLD = CREDITS_SOLD.toLocaleString("en");
 const LABELS = { buy: `Buy ${SOLD} credits`, full: "No room for more" };
 
 export function Credits() {
-  // Limit: the balance, live. Its `capacity` is the largest possible balance.
+  // Limit: the balance, live. The `capacity` is the largest possible balance.
   const { value, config } = useRateLimit("credits");
   const client = useTRPCClient();
   const buy = useMutation({

@@ -15,7 +15,7 @@ export const modelLimits = {
       paid: { rate: 12_000, maxReserved: 24_000 },
     },
   },
-  /** Bought tokens. They pay for prompts for which the plan has no tokens now. */
+  /** Bought tokens. The credits pay for prompts for which the plan has no tokens now. */
   credits: { kind: "credits", capacity: 10_000 },
   /** Two answers at a time. The slots of a process that dies are free after ten seconds. */
   generations: { kind: "concurrency", slots: 2, ttl: 10 * SECOND },

@@ -1,4 +1,4 @@
-/** The limit of the first part. It is small, so that a visitor sees it drain and come back. */
+/** The limit of the first part. The limit is small, so that a visitor sees it drain and come back. */
 import { type RateLimitConfig, SECOND } from "trpc-rate-limit";
 
 export const overviewLimits = {

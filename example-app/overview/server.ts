@@ -1,4 +1,4 @@
-/** A procedure with a limit, and nothing else. It knows no database: the limiter has a store. */
+/** A procedure with a limit, and nothing else. The procedure knows no database: the limiter has a store. */
 import type { App } from "../shared/server/trpc.js";
 
 export function overviewRouter({ t, rl }: Pick<App, "t" | "rl">) {

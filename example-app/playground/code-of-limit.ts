@@ -1,4 +1,4 @@
-/** The lines of TypeScript that give a limit. They run as they are. */
+/** The lines of TypeScript that give a limit. The lines run as they are. */
 import { MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 
 /** The longest first. A period of the playground is at most ten minutes. */

@@ -1,6 +1,6 @@
 /**
- * A slider below a field. It has a stop for each number that people often choose; the field takes any
- * number.
+ * A slider below a field. The slider has a stop for each number that people often choose; the field takes
+ * any number.
  */
 import type { ChangeEvent } from "react";
 

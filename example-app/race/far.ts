@@ -20,6 +20,6 @@ export function farAway(prisma: PrismaClient): PrismaClient {
       },
     },
   });
-  // It lacks only `$on`.
+  // The extended client lacks only `$on`.
   return far as unknown as PrismaClient;
 }

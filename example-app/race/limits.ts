@@ -3,7 +3,7 @@ import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 import { ALLOWED } from "../shared/race-size.js";
 
 export const raceLimits = {
-  /** The package's limit in a race. It refills so slowly that no token comes during a race. */
+  /** The package's limit in a race. The limit refills so slowly that no token comes during a race. */
   race: { kind: "token bucket", rate: ALLOWED, period: HOUR },
   /** A race is work for the server: a visitor starts five, and then one every six seconds. */
   runRace: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 5 },

@@ -1,5 +1,6 @@
 /**
- * The calls that one side makes in a race, and their outcomes. It needs neither a process nor a database.
+ * The calls that one side makes in a race, and their outcomes. This file needs neither a process nor a
+ * database.
  */
 import { CALLS } from "../shared/race-size.js";
 

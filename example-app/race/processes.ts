@@ -1,4 +1,7 @@
-/** Two processes of the race. They start with a race, or just before it, and end when no race comes. */
+/**
+ * Two processes of the race. The processes start with a race, or just before it, and end when no race
+ * comes.
+ */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Racers } from "./racers.js";

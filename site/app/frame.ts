@@ -1,4 +1,6 @@
-/** The frame around all pages of the demo's parts. It is in the HTML, so that it is shown at once. */
+/**
+ * The frame around all pages of the demo's parts. The frame is in the HTML, so that it is shown at once.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";

@@ -48,7 +48,7 @@ export async function raceInMemory(limiter: RaceLimiter, of: string, tick: Tick)
 
 type Client = Parameters<typeof naiveLimit>[0];
 
-/** A table with one row. It answers later, as every database does. */
+/** A table with one row. The table answers later, as every database does. */
 function createTable() {
   const row = { count: 0, resetAt: new Date(8.64e15) };
   const calls = {

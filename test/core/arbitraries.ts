@@ -1,6 +1,6 @@
 /**
- * Valid configs, rows and calls for the properties. They favour the numbers at which limiters fail:
- * thirds and millionths, periods of a millisecond and of ten years, full and empty rows, rows with
+ * Valid configs, rows and calls for the properties. The generators favour the numbers at which limiters
+ * fail: thirds and millionths, periods of a millisecond and of ten years, full and empty rows, rows with
  * a debt, rows written by a clock that is ahead, and counts that are just too large.
  */
 import type { Bucket } from "../../core/config.js";

@@ -1,4 +1,4 @@
-/** PGlite is installed beside Drizzle 1.0. It has one connection, and lets other callers wait. */
+/** PGlite is installed beside Drizzle 1.0. PGlite has one connection, and lets other callers wait. */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { drizzle } from "drizzle-orm/pglite";

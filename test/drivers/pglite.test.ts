@@ -1,6 +1,6 @@
 /**
  * The driver of docs/pglite.md on PGlite, as it is printed there. PGlite is installed beside Drizzle 1.0.
- * It has one connection, and lets other callers wait.
+ * PGlite has one connection, and lets other callers wait.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

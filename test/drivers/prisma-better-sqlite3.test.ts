@@ -16,7 +16,7 @@ async function setUp() {
     await database[Symbol.asyncDispose]();
   });
   const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
-  /** What another process sees, which is what is committed. */
+  /** The committed state, which is what another process sees. */
   const committed = async () => (await other.rateLimit.findFirst())?.used;
   return { prisma, other, limiter, committed };
 }

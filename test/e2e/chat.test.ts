@@ -149,8 +149,8 @@ describe("the chat, alone on the machine", () => {
   });
 });
 
-// These tests mostly wait, so they wait together. They use `soon`, because `expect.poll` must know its
-// test, which it does not know when several tests run at once.
+// These tests mostly wait, so they wait together. The tests use `soon`, because `expect.poll` must know
+// its test, which it does not know when several tests run at once.
 describe.concurrent("the chat", () => {
   it("takes a message off the meter and shows it as pending, before the server has heard of it", async () => {
     await using example = await openExample();

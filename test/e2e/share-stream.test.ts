@@ -1,5 +1,5 @@
 /**
- * Twenty tabs of one visitor on the example. They share one stream, also while tabs close, freeze or
+ * Twenty tabs of one visitor on the example. The tabs share one stream, also while tabs close, freeze or
  * crash.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -173,7 +173,7 @@ async function endLeader(visitor: BrowserContext, before: readonly Tab[], how: k
     // A process may have several tabs, and all of them crash with it.
     tabs = tabs.filter((tab) => tab !== leader && !tab.isCrashed);
     times.push(await changeAndMeasure(visitor, tabs, true));
-    // Another tab has opened the stream. It is the only one now.
+    // Another tab has opened the stream. Its stream is the only one now.
     await eventually(() => {
       expect(leaderOf(tabs).openedAt).toBeGreaterThan(leader.openedAt);
       expect(app.streams.open).toBe(1);

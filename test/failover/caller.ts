@@ -1,7 +1,7 @@
 /**
  * A process of callers that take tokens without a pause, and count their grants. One process serves
- * several tests, because its start takes seconds. It obeys each `CallerMessage`, and answers each of them
- * except `promotedAt` with a `CallerReport`.
+ * several tests, because its start takes seconds. The process obeys each `CallerMessage`, and answers
+ * each of them except `promotedAt` with a `CallerReport`.
  *
  * Arguments: the kind of store, the number of callers.
  */

@@ -1,7 +1,7 @@
 /**
- * A primary of PostgreSQL and its standby, with streaming replication on loopback. Both begin as copies
- * of the files of one stopped server. Such a copy works like `pg_basebackup`, and takes a tenth of a
- * second.
+ * A primary of PostgreSQL and its standby, with streaming replication on loopback. Both servers begin as
+ * copies of the files of one stopped server. Such a copy works like `pg_basebackup`, and takes a tenth of
+ * a second.
  */
 import { execFile } from "node:child_process";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";

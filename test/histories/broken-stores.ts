@@ -1,6 +1,6 @@
 /**
- * Stores with deliberate faults, on rows in memory. They yield where a real store would wait for the
- * database, so that calls interleave. The order of the calls is the same in every run.
+ * Stores with deliberate faults, on rows in memory. The stores yield where a real store would wait for
+ * the database, so that calls interleave. The order of the calls is the same in every run.
  */
 import type { Row } from "../../core/rows/row.js";
 import {

@@ -1,11 +1,11 @@
 /**
  * Searches for a serial order that respects the recorded times and gives the recorded answers. The
- * algorithm is from Wing and Gong, "Testing and Verifying Concurrent Objects" (1993). It remembers
- * the configurations that it has tried, after Lowe, "Testing for linearizability" (2017).
+ * algorithm is from Wing and Gong, "Testing and Verifying Concurrent Objects" (1993). The search
+ * remembers the configurations that it has tried, after Lowe, "Testing for linearizability" (2017).
  *
- * Calls and returns form one linked list, ordered by time. An operation that is called before the
- * first return may come next. Choosing it removes its call and return from the list. Backtracking
- * puts them back.
+ * Calls and returns form one linked list, ordered by time. An operation that is called before the first
+ * return may come next. Choosing it removes its call and return from the list. Backtracking puts them
+ * back.
  */
 import { applyTo, isCertain, isRead, type Operation, sameAnswer } from "./operation.js";
 

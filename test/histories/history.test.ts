@@ -174,7 +174,7 @@ it.each(throughProxies)(
   },
 );
 
-/** Tries until the server starts. It cannot start before the old server's processes have ended. */
+/** Tries until the server starts. The server cannot start before the old server's processes have ended. */
 async function restart(server: PostgresServer): Promise<void> {
   for (;;) {
     try {

@@ -1,8 +1,8 @@
 /**
- * A caller of limits with holds. All callers of all processes use the same ids at the same time. They
- * take tokens under an id, as retries do, and settle or release it, also if another caller took the
- * tokens. The ids and the buckets follow from the time, so that no process has to tell another process
- * about them.
+ * A caller of limits with holds. All callers of all processes use the same ids at the same time. The
+ * callers take tokens under an id, as retries do, and settle or release it, also if another caller took
+ * the tokens. The ids and the buckets follow from the time, so that no process has to tell another
+ * process about them.
  */
 import type { RateLimiter } from "../../server/index.js";
 import type { HoldTerms } from "../../server/limiter/types/hold-terms.js";

@@ -1,6 +1,6 @@
 /**
- * A process that calls limits with holds, and prints each call as a line of JSON. It starts at the first
- * input, and stops at the end of its input. Its one argument contains its options.
+ * A process that calls limits with holds, and prints each call as a line of JSON. The process starts at
+ * the first input, and stops at the end of its input. Its one argument contains its options.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

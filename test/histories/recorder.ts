@@ -26,7 +26,7 @@ export interface RecorderOptions {
   seed: number;
   /** The number of operations in flight at once. */
   callers: number;
-  /** The time. It never steps back, and all processes share it. */
+  /** The time. This clock never steps back, and all processes share it. */
   clock(): number;
   /** Called before each operation, with an id that is unique in this process. */
   begin?(id: number, operation: Operation): void;

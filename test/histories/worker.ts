@@ -1,11 +1,11 @@
 /**
- * A process that runs recorded operations on a database. It prints each operation as a line of JSON
- * when the operation begins, and again when it ends. The process prints `ready`, starts at the first
+ * A process that runs recorded operations on a database. The process prints each operation as a line of
+ * JSON when the operation begins, and again when it ends. The process prints `ready`, starts at the first
  * input and stops at the end of its input.
  *
- * Arguments: the kind of store, the database's URL, the number of this process, the number of
- * callers, the limiter's `timeout` in ms, the time origin in ns, the store's isolation, how far
- * this process's clock jumps to and fro in ms, and when a window of its limiter starts.
+ * Arguments: the kind of store, the database's URL, the number of this process, the number of callers,
+ * the limiter's `timeout` in ms, the time origin in ns, the store's isolation, how far this process's
+ * clock jumps to and fro in ms, and when a window of its limiter starts.
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";

@@ -36,7 +36,7 @@ export interface Workers {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the processes. They begin to call when all processes are ready. */
+/** Starts the processes. The processes begin to call when all processes are ready. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { kind, url, callers, skews, timeout = 30_000, isolation = "" } = options;
   const program = await bundleProgram(new URL("worker.ts", import.meta.url));

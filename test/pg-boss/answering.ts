@@ -1,6 +1,6 @@
 /**
- * Runs the guide's worker that settles, until its input ends. It runs in Node.js 24, and prints each
- * result of `settle` and `release` as JSON.
+ * Runs the guide's worker that settles, until its input ends. The program runs in Node.js 24, and prints
+ * each result of `settle` and `release` as JSON.
  *
  * Arguments: the folder of the guide's files, a step of the settlement, and the signal that the process
  * sends to itself at that step.

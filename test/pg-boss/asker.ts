@@ -1,5 +1,5 @@
 /**
- * Calls the guide's router through a tRPC caller, and prints the answer. It runs in Node.js 24.
+ * Calls the guide's router through a tRPC caller, and prints the answer. The program runs in Node.js 24.
  *
  * Arguments: the folder of the guide's files, the user, and the prompt.
  */

@@ -1,10 +1,10 @@
 /**
- * Sends messages by the guide's code, and kills its own process at a step. It runs in Node.js 24, which
- * has what pg-boss needs.
+ * Sends messages by the guide's code, and kills its own process at a step. The program runs in Node.js
+ * 24, which has what pg-boss needs.
  *
  * Arguments: the folder of the guide's files, the name of the function that sends, the number of
- * messages, and the step of the last message at which the process kills itself. It prints the result of
- * each message, as JSON.
+ * messages, and the step of the last message at which the process kills itself. The program prints the
+ * result of each message, as JSON.
  */
 import { pathToFileURL } from "node:url";
 

@@ -1,6 +1,6 @@
 /**
- * A proxy in front of one server. It can lose answers, and can cut off the clients of some addresses
- * silently, as a network does.
+ * A proxy in front of one server. The proxy can lose answers, and can cut off the clients of some
+ * addresses silently, as a network does.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";

@@ -1,6 +1,6 @@
 /**
  * Connections that are lost after the server has carried out a command. Some clients send the command
- * again. It must not take its tokens twice.
+ * again. Such a command must not take its tokens twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRateLimiter, DAY } from "../../server/index.js";

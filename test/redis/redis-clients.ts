@@ -1,6 +1,6 @@
 /**
- * The clients of Redis and Valkey that the store is tested on, created as their documentation shows. They
- * are packages of the project in this folder.
+ * The clients of Redis and Valkey that the store is tested on, created as their documentation shows. The
+ * clients are packages of the project in this folder.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
 /**
- * A local server that imitates Upstash's REST API in front of a Redis server. It takes one command in a
- * request, or a list of commands at `/pipeline`, with the encoding that the client asks for.
+ * A local server that imitates Upstash's REST API in front of a Redis server. The server takes one
+ * command in a request, or a list of commands at `/pipeline`, with the encoding that the client asks for.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";

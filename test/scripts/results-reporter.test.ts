@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const REPORTER = join(ROOT, "scripts/results-reporter.ts");
 
-/** What the reporter writes about a run of these files. */
+/** The results that the reporter writes about a run of these files. */
 async function report(files: Record<string, string>): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "results-"));
   try {

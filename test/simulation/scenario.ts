@@ -111,8 +111,8 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
 }
 
 /**
- * Adds faults and workloads that were written later. They have a generator of their own, so that the rest
- * of a seed stays as it is.
+ * Adds faults and workloads that were written later. These additions have a generator of their own, so
+ * that the rest of a seed stays as it is.
  */
 function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void {
   const hasIdle = random.chance(0.25);

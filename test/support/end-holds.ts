@@ -1,6 +1,6 @@
 /**
  * A process that ends the same holds as other processes do at the same time, and takes tokens meanwhile.
- * It prints which holds it has ended itself, and how many tokens it took.
+ * The process prints which holds it has ended itself, and how many tokens it took.
  *
  * Arguments: the kind of store, its URL, the number of ids, and the number of this process.
  */

@@ -97,14 +97,17 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     limiter,
     router,
     server,
-    /** An observer over HTTP. It is closed with the server. For `stream`, see `TestServer.connect`. */
+    /**
+     * An observer over HTTP. The observer is closed with the server. For `stream`, see
+     * `TestServer.connect`.
+     */
     observer(
       options: Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean } = {},
     ): RateLimitObserver {
       const { stream = true, ...rest } = options;
       return observe(server.connect({ stream }), rest);
     },
-    /** An observer that uses this client. It is closed with the server. */
+    /** An observer that uses this client. The observer is closed with the server. */
     observe,
     async [Symbol.asyncDispose]() {
       for (const observer of observers) observer.close();

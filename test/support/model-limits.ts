@@ -11,6 +11,6 @@ export const QUOTA = 20_000;
 
 export const MODEL_LIMITS = {
   user: { kind: "token bucket", rate: 1e6, period: DAY },
-  /** Three times the provider's quota. It refills one token in two seconds. */
+  /** Three times the provider's quota. The limit refills one token in two seconds. */
   provider: { kind: "token bucket", rate: DAY / 2000, period: DAY, capacity: 3 * QUOTA },
 } as const;

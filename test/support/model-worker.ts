@@ -1,6 +1,6 @@
 /**
- * A process that asks a provider for answers until its own limit denies a call. It knows the provider's
- * quota only from the header fields of the answers.
+ * A process that asks a provider for answers until its own limit denies a call. The process knows the
+ * provider's quota only from the header fields of the answers.
  *
  * Arguments: the kind of store, its URL, the URL of the provider, the most calls, and whether it listens
  * to the provider. Prints the results of its calls.

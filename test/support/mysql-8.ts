@@ -1,7 +1,7 @@
 /**
- * A MariaDB that stands for a MySQL 8, which the tests cannot run. It reports the version of a MySQL,
- * refuses statements that only MariaDB understands, and parses the numbers of a JSON text as inexactly as
- * MySQL's own parser. It does not have the planner and the locks of MySQL.
+ * A MariaDB that stands for a MySQL 8, which the tests cannot run. This server reports the version of a
+ * MySQL, refuses statements that only MariaDB understands, and parses the numbers of a JSON text as
+ * inexactly as MySQL's own parser. This server does not have the planner and the locks of MySQL.
  */
 import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-driver.js";
 import type { MysqlPoolLike } from "../../server/store/drivers/mysql/mysql-client.js";

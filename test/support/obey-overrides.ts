@@ -1,7 +1,7 @@
 /**
- * A process whose limiter has overrides. It runs the commands on the lines of its input, one after the
- * other, and prints a line of JSON for each. Times are in ms, of a clock that all processes of a machine
- * share.
+ * A process whose limiter has overrides. The process runs the commands on the lines of its input, one
+ * after the other, and prints a line of JSON for each. Times are in ms, of a clock that all processes of
+ * a machine share.
  *
  * Arguments: the kind of store, the database's URL, `overridesFor` in ms, and `channel` for notifications
  * of PostgreSQL.

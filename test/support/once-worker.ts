@@ -1,7 +1,7 @@
 /**
  * A process that charges the same ids as other processes do at the same time, from the first id to the
- * last. It sends each call again until the call has an answer. It prints when its calls are under way, so
- * that a test can kill it before their answers come.
+ * last. The process sends each call again until the call has an answer. The process prints when its calls
+ * are under way, so that a test can kill it before their answers come.
  *
  * Arguments: the kind of store, its URL, and the number of ids.
  */

@@ -1,4 +1,4 @@
-/** Stores on the SQL client of Bun. They open only in a process of Bun. */
+/** Stores on the SQL client of Bun. These stores open only in a process of Bun. */
 import { createRequire } from "node:module";
 import { type DrizzleLike, drizzleStore } from "../../server/drizzle/index.js";
 import { type BunSqlLike, mysqlStore, pgStore, type RateLimitStore } from "../../server/index.js";

@@ -37,7 +37,10 @@ export function connectMysql2(url: string, connections = 10): mysql.Pool {
   return mysql.createPool({ uri: url, connectionLimit: connections });
 }
 
-/** A connection to a SQLite file. It does not wait for locks, because a wait would block this process. */
+/**
+ * A connection to a SQLite file. The connection does not wait for locks, because a wait would block this
+ * process.
+ */
 export function connectLibsql(url: string) {
   return createClient({ url });
 }

@@ -1,6 +1,6 @@
 /**
- * A process whose callers pay from a plan and then from credits until both are used up. It does so for
- * each key that it reads. It prints what each call paid, and "done".
+ * A process whose callers pay from a plan and then from credits until both are used up. The process does
+ * so for each key that it reads. The process prints what each call paid, and "done".
  *
  * Arguments: the kind of store, the database's URL, and the number of callers.
  */

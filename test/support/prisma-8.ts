@@ -1,6 +1,6 @@
 /**
- * Prisma 8 in a project of its own. It needs Node.js 24, so its tests run in a process of their own:
- * see `test/drivers/prisma-8.test.ts`.
+ * Prisma 8 in a project of its own. Prisma 8 needs Node.js 24, so its tests run in a process of their
+ * own: see `test/drivers/prisma-8.test.ts`.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

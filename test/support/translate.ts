@@ -1,10 +1,11 @@
 /**
- * Does to a page what the translator of a browser does. It puts `<font>` elements with texts of their own
- * in place of the page's texts, now and whenever a text comes later. A framework then still holds texts
- * that are no longer in the document, and throws when it removes such a text, or inserts something before
- * it. Chrome leaves blanks alone. Here blanks are replaced, too, because some translators replace them.
+ * Does to a page what the translator of a browser does. This function puts `<font>` elements with texts
+ * of their own in place of the page's texts, now and whenever a text comes later. A framework then still
+ * holds texts that are no longer in the document, and throws when it removes such a text, or inserts
+ * something before it. Chrome leaves blanks alone. Here blanks are replaced, too, because some
+ * translators replace them.
  *
- * It uses nothing outside of itself, so that it can run in a page of Chromium.
+ * This function uses nothing outside of itself, so that it can run in a page of Chromium.
  *
  * @returns a function that ends the translation: later texts stay as they are.
  */

@@ -1,6 +1,6 @@
 /**
- * A process that takes tokens of a limit and writes its usage now and then, until it is killed. It prints
- * how many of its calls are answered, and how many of the answered calls are written.
+ * A process that takes tokens of a limit and writes its usage now and then, until it is killed. The
+ * process prints how many of its calls are answered, and how many of the answered calls are written.
  *
  * Arguments: the kind of store, its URL, and the key.
  */

@@ -1,8 +1,8 @@
 /**
- * A process that uses up each window of a limit in a time zone, one after the other. It prints, as JSON,
- * the grants of each window and the time zone of the process itself. Arguments: the kind of store, the
- * database's URL, the limit's period, an instant in the first window, and an instant after the start of
- * the last window.
+ * A process that uses up each window of a limit in a time zone, one after the other. The process prints,
+ * as JSON, the grants of each window and the time zone of the process itself. Arguments: the kind of
+ * store, the database's URL, the limit's period, an instant in the first window, and an instant after the
+ * start of the last window.
  */
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter } from "../../server/index.js";

@@ -1,4 +1,4 @@
-/** The code behind what a part shows, without decoration. It is closed until the visitor opens it. */
+/** The code behind what a part shows, without decoration. The code is closed until the visitor opens it. */
 import { CodeLines, CopyButton } from "./code-lines.js";
 import { type Code, sourceOf } from "./code.js";
 

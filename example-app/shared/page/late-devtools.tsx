@@ -1,6 +1,7 @@
 /**
- * The devtools, closed: only their button is seen. They load when the page is there and has nothing else
- * to do. Their button stands beside the content, so a window without room for it has no devtools.
+ * The devtools, closed: only their button is seen. The devtools load when the page is there and has
+ * nothing else to do. Their button stands beside the content, so a window without room for it has no
+ * devtools.
  */
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-/** A link that tells of each call that leaves the page. It stands behind `rateLimitLink`. */
+/** A link that tells of each call that leaves the page. This link stands behind `rateLimitLink`. */
 import type { TRPCLink } from "@trpc/client";
 import { observable } from "@trpc/server/observable";
 import type { AppRouter } from "../server/router.js";

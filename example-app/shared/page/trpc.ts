@@ -19,7 +19,7 @@ export const client = createTRPCClient<AppRouter>({
 
 export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
 
-// Limit: the hooks of all parts. They know the names of the limits by the router's type.
+// Limit: the hooks of all parts. The hooks know the names of the limits by the router's type.
 export const {
   RateLimitProvider,
   useRateLimit,

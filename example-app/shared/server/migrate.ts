@@ -1,7 +1,7 @@
 /**
- * Applies migrations through the driver. They are recorded where and as `prisma migrate deploy` records
- * them, so each of the two can continue after the other. No schema engine is needed, which Prisma would
- * have to download first.
+ * Applies migrations through the driver. The migrations are recorded where and as `prisma migrate deploy`
+ * records them, so each of the two can continue after the other. No schema engine is needed, which Prisma
+ * would have to download first.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";

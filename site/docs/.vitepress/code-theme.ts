@@ -1,6 +1,6 @@
 /**
- * The colours of code. They are variables of theme/style.css with the colours of the demo, so a page and
- * the live part in it look alike, in both schemes.
+ * The colours of code. The colours are variables of theme/style.css with the colours of the demo, so a
+ * page and the live part in it look alike, in both schemes.
  */
 const rule = (scope: string[], name: string) => ({
   scope,

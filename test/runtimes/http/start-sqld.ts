@@ -1,4 +1,4 @@
-/** Starts `sqld`, the server of libsql and of Turso. It serves clients over HTTP. */
+/** Starts `sqld`, the server of libsql and of Turso. The server serves clients over HTTP. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

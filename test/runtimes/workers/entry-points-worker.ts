@@ -1,4 +1,7 @@
-/** A worker that imports all entry points that do not need Node. It answers how many names each exports. */
+/**
+ * A worker that imports all entry points that do not need Node. The worker answers how many names each
+ * exports.
+ */
 import * as client from "../../../client/index.js";
 import * as react from "../../../client/react/index.js";
 import * as core from "../../../core/index.js";

@@ -36,7 +36,7 @@ export interface StartedWorker extends AsyncDisposable {
   readonly url: string;
   /** Sends a request to the worker. @param path without a slash before it */
   fetch(path?: string, init?: RequestInit): Promise<Response>;
-  /** A binding to D1, for this process. It has the methods of a worker's own binding. */
+  /** A binding to D1, for this process. The binding has the methods of a worker's own binding. */
   d1(name: string): Promise<D1DatabaseLike>;
 }
 
@@ -105,7 +105,7 @@ function request(url: URL, init: RequestInit = {}): Promise<Response> {
 
 const nodeModule = (id: string) => ({ id: id.replace(/^(node:)?/, "node:"), external: true });
 
-/** The source as one module. It may import the modules of Node that workerd provides. */
+/** The source as one module. The module may import the modules of Node that workerd provides. */
 async function bundleWorker(source: URL): Promise<string> {
   const built = await build({
     configFile: false,

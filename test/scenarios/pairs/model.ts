@@ -1,6 +1,7 @@
 /**
  * A model of the calls of a limit, one after the other: the arithmetic of `core` on a map of rows, and
- * the answers of its policies. It has no store, no second process, no memory of denials and no blocks.
+ * the answers of its policies. The model has no store, no second process, no memory of denials and no
+ * blocks.
  */
 import { heldAt, usedAt } from "../../../core/rows/reading.js";
 import { type Bucket, capacityOf, emptyAt } from "../../../core/config.js";

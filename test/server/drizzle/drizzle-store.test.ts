@@ -22,7 +22,7 @@ import { connectLibsql, connectMysql2, connectPostgresJs } from "../../support/o
 
 const limits = { few: { kind: "token bucket", rate: 10, period: HOUR } } as const;
 
-/** What the databases and transactions of all drivers have, for these tests. */
+/** The methods that the databases and transactions of all drivers have, as far as these tests need them. */
 interface Tx {
   execute?(query: SQL): PromiseLike<unknown>;
   run?(query: SQL): PromiseLike<unknown>;

@@ -122,7 +122,7 @@ describe("memoryStore", () => {
     );
     const { rows, bytesPerRow } = JSON.parse(stdout) as { rows: number; bytesPerRow: number };
     expect(rows).toBe(250_000);
-    // What the docs say of it.
+    // The documentation states these bounds.
     expect(bytesPerRow).toBeGreaterThan(300);
     expect(bytesPerRow).toBeLessThan(650);
   }, 60_000);

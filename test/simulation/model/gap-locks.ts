@@ -37,7 +37,8 @@ export class GapLocks<TOwner extends object> {
   }
 
   /**
-   * @param heirs the owners that had locked the record, or waited for it. They lock the gap from now on.
+   * @param heirs the owners that had locked the record, or waited for it. These owners lock the gap from
+   *   now on.
    */
   removeRecord(id: string, heirs: readonly TOwner[]): void {
     if (!this.has(id)) return;

@@ -190,7 +190,7 @@ export class ModelTransaction {
     return this.level !== "read committed";
   }
 
-  /** Begins a statement. It sees the last commit, or the transaction's snapshot. */
+  /** Begins a statement. The statement sees the last commit, or the transaction's snapshot. */
   see(): number {
     if (this.keepsSnapshot) this.snapshot ??= this.rows.lastCommit;
     return (this.needs = this.snapshot ?? this.rows.lastCommit);
@@ -223,8 +223,8 @@ export class ModelTransaction {
 
   /**
    * Whether another Serializable transaction has changed a row that this one has read. PostgreSQL looks
-   * only for dangerous structures, which are fewer, so it fails less often. It never lets more through
-   * than the model.
+   * only for dangerous structures, which are fewer, so it fails less often. PostgreSQL never lets more
+   * through than the model.
    */
   hasStaleReads(): boolean {
     const { snapshot, rows } = this;

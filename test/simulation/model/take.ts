@@ -15,8 +15,8 @@ export interface TakeNumbers {
   total: number;
   now: number;
   /**
-   * `undefined`: a take without a debt. It takes nothing from a row that says more than `most`, or a
-   * debt.
+   * `undefined`: a take without a debt. Such a take takes nothing from a row that says more than `most`,
+   * or a debt.
    */
   any?: { capacity: number; own: number; least: number } | undefined;
 }

@@ -9,7 +9,8 @@ const TRIES = 3;
 const MOST_CALLS = 25;
 
 /**
- * @param exhausts takes tokens until the page predicts a denial. It resolves with false if it could not.
+ * @param exhausts takes tokens until the page predicts a denial. The function resolves with false if it
+ *   could not.
  */
 export async function countsDown(
   view: PageView,

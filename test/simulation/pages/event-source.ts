@@ -1,4 +1,4 @@
-/** A browser's `EventSource` on the network of a simulation. It reconnects by itself. */
+/** A browser's `EventSource` on the network of a simulation. The source reconnects by itself. */
 import type { Planned } from "../timeline.js";
 import type { Host, Visitor, Web } from "./web.js";
 

@@ -18,7 +18,7 @@ const MAY_COME_FOR = 15_000;
 const RECOVERY = 45_000;
 /** The longest time until a page has a stream again, ms: the longest pause, and refusals. */
 const LIVE_AGAIN = 90_000;
-/** How long a closed page may keep timers, ms. It waits that long for an answer. */
+/** How long a closed page may keep timers, ms. The page waits that long for an answer. */
 const LEFT = 11_000;
 
 export async function finishPages(world: World, pages: Pages, random: Random): Promise<void> {

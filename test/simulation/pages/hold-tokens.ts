@@ -42,7 +42,7 @@ export function holdTokens(
   });
 }
 
-/** Makes such holds while people use their pages. They have a random generator of their own. */
+/** Makes such holds while people use their pages. These holds have a random generator of their own. */
 export function holdBeside(world: World, pages: Pages): void {
   const random = createRandom(world.scenario.seed ^ 0x510e527f);
   const next = () => {

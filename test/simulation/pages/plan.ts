@@ -1,6 +1,6 @@
 /**
- * The decisions of a seed about pages. They have a generator of their own, so that the rest of the seed
- * stays as it is.
+ * The decisions of a seed about pages. These decisions have a generator of their own, so that the rest of
+ * the seed stays as it is.
  */
 import type { FaultPlan } from "../faults.js";
 import { createRandom } from "../random.js";

@@ -1,7 +1,7 @@
 /**
- * The tokens that a process held when it died come back when the hold lapses. They come back in the rows,
- * though no call asks for them, and on each page that shows the limit. The countdown of such a page ends
- * then.
+ * The tokens that a process held when it died come back when the hold lapses. The tokens come back in the
+ * rows, though no call asks for them, and on each page that shows the limit. The countdown of such a page
+ * ends then.
  */
 import { HELD } from "../../../core/rows/hold.js";
 import type { Random } from "../random.js";

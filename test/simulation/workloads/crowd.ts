@@ -7,7 +7,7 @@ import { type Caller, isStoreFailure, type Workload } from "./context.js";
 /** The tokens that the calls on one bucket have taken. */
 export interface Taken {
   granted: number;
-  /** Tokens of calls without an answer, also of a killed process. They may be taken or not. */
+  /** Tokens of calls without an answer, also of a killed process. These tokens may be taken or not. */
   uncertain: number;
 }
 

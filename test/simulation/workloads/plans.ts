@@ -10,7 +10,7 @@ import { type Caller, isStoreFailure, type Workload } from "./context.js";
 export interface PlanUse {
   /** Tokens that are used and cannot come back. */
   spent: number;
-  /** Tokens of calls without an answer. They may be used or not. */
+  /** Tokens of calls without an answer. These tokens may be used or not. */
   uncertain: number;
 }
 

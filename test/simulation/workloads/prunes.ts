@@ -11,8 +11,8 @@ export const prunes: Workload = async (caller) => {
   const { member, random, tally, timeline } = caller;
   const controller = new AbortController();
   const begunAt = member.frozen.clock() - timeline.now;
-  // The buckets of these limits take days to refill, so this clock may run. It must run, because prunes
-  // take turns by the time.
+  // The buckets of these limits take days to refill, so this clock may run. The clock must run, because
+  // prunes take turns by the time.
   member.limiter(FROZEN, () => begunAt + timeline.now, {
     every: EVERY,
     signal: controller.signal,

@@ -1,6 +1,6 @@
 /**
- * The bar of the site. It replaces VPNav of VitePress, so that the documentation and the pages of the
- * demo's parts have the same bar. The search is the one of VitePress.
+ * The bar of the site. This bar replaces VPNav of VitePress, so that the documentation and the pages of
+ * the demo's parts have the same bar. The search is the one of VitePress.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
 import { VPNavBarSearch } from "vitepress/theme-without-fonts";

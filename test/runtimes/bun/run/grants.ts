@@ -1,8 +1,8 @@
 /**
- * A process that calls one limit with eight callers, until it was denied often enough. It prints a line
- * when it is ready, and begins at its first input. For each grant it prints a dot at once, so that the
- * grants of a killed process are known. Arguments: the kind of store, the database's URL, the capacity,
- * and how many denials are enough.
+ * A process that calls one limit with eight callers, until it was denied often enough. The process prints
+ * a line when it is ready, and begins at its first input. For each grant it prints a dot at once, so that
+ * the grants of a killed process are known. Arguments: the kind of store, the database's URL, the
+ * capacity, and how many denials are enough.
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * A model of the contract of holds, for the bucket of one key: its tokens, its ids, and what is held. It
- * computes by `core` alone, and stores nothing but the bucket.
+ * A model of the contract of holds, for the bucket of one key: its tokens, its ids, and what is held. The
+ * model computes by `core` alone, and stores nothing but the bucket.
  */
 import { heldAt } from "../../../../core/rows/reading.js";
 import { chargeRows } from "../../../../core/charge.js";

@@ -1,4 +1,4 @@
-/** The operations of a database, in memory, for tests of group commit. They never conflict. */
+/** The operations of a database, in memory, for tests of group commit. These operations never conflict. */
 import type { Row } from "../../../../core/rows/row.js";
 import type {
   RowAccess,

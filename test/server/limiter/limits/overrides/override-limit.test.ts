@@ -34,7 +34,7 @@ function create(more: { hashKey?: (key: string) => string } = {}) {
   return { limiter, clock, store };
 }
 
-/** What applies to `key: "user"`, by the precedence: which config, and what is denied. */
+/** The precedence for `key: "user"`: which config applies, and which calls are denied. */
 const PRECEDENCE: {
   ofKey?: "config" | "times" | "blocked" | "unlimited";
   inline?: boolean;

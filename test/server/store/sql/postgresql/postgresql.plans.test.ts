@@ -1,7 +1,7 @@
 /**
  * How PostgreSQL plans the statements of the store. A prepared statement must be planned once, and not
- * again for each number of rows. It keeps its plan while the table grows, so even a plan that was made
- * for few rows must look rows up by the primary key.
+ * again for each number of rows. The statement keeps its plan while the table grows, so even a plan that
+ * was made for few rows must look rows up by the primary key.
  */
 import { expect, it } from "vitest";
 import { pgDriver } from "../../../../../server/store/drivers/pg/pg-driver.js";
