@@ -21,8 +21,15 @@ export interface SqlConnection {
    * @param isWanted called by a driver that waits for a connection itself, once the driver has a
    * connection. If `isWanted` returns false, the driver sends nothing and rejects with an
    * `UnsentError`: the calls of the statement have timed out meanwhile, and should not be charged.
+   * @param doublesFrom the index of a parameter: this parameter and all after it are numbers for which
+   * the database expects a double, so a driver may send their eight bytes.
    */
-  query(text: string, params: readonly unknown[], isWanted?: () => boolean): Promise<SqlRow[]>;
+  query(
+    text: string,
+    params: readonly unknown[],
+    isWanted?: () => boolean,
+    doublesFrom?: number,
+  ): Promise<SqlRow[]>;
   /**
    * Runs one statement and resolves with the number of rows that it has written. On MySQL the
    * number includes rows that were found and not changed.

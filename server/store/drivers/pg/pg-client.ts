@@ -7,11 +7,15 @@ export interface PgQuery {
   name?: string;
   text: string;
   values?: unknown[];
+  /** See `SqlConnection.query`. `pg` ignores it. */
+  doublesFrom?: number | undefined;
 }
 
 export interface PgResult {
   rows: unknown[];
   rowCount: number | null;
+  /** The columns. */
+  fields?: readonly { name: string; dataTypeID: number }[];
   /** The first word of what the server says was done, such as `COMMIT`. */
   command?: string;
 }

@@ -13,6 +13,7 @@ import type {
   PgQueryable,
   PgResult,
 } from "./pg-client.js";
+import { KnownColumns, type NamedQuery } from "./prepared-query.js";
 import { statementName } from "./statement-names.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
@@ -59,15 +60,32 @@ export function sendQuery(client: PgQueryable, query: PgQuery, done: Done<PgResu
 /** Sends a query. */
 export type Send = typeof sendQuery;
 
+/** Sends queries that have names as statements that `pg` prepares once per connection. */
+export function sendingPrepared(): (
+  client: PgQueryable,
+  query: NamedQuery,
+  done: Done<PgResult>,
+) => void {
+  const columns = new KnownColumns();
+  return (client, query, done) => {
+    if (columns.send(client, query, done)) return;
+    sendQuery(client, query, (error, result) => {
+      if (result) columns.learn(query.name, result);
+      done(error, result);
+    });
+  };
+}
+
 /** Sends queries as prepared statements with names. */
 export function sendingNamed(texts: PreparedTexts): Send {
+  const sendPrepared = sendingPrepared();
   return (client, query, done) => {
     const { version } = texts;
     const text = texts.of(query.text);
     if (text === undefined) return sendQuery(client, query, done);
-    const named: PgQuery = { name: statementName(text), text };
-    if (query.values !== undefined) named.values = query.values;
-    sendQuery(client, named, (error, result) => {
+    const { values = [], doublesFrom } = query;
+    const named = { name: statementName(text), text, values, doublesFrom };
+    sendPrepared(client, named, (error, result) => {
       if (!(error && isUnprepared(error))) return done(error, result);
       sendQuery(client, query, (own, answer) => {
         if (!isUnprepared(own)) texts.renew(version);

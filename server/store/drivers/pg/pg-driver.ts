@@ -26,6 +26,7 @@ import {
   type Send,
   sendingNamed,
   sendingNamedIfDirect,
+  sendingPrepared,
   sendQuery,
 } from "./pg-connections.js";
 import { PreparedTexts } from "../prepared-texts.js";
@@ -178,11 +179,14 @@ const UNPREPARED =
  * PostgreSQL rolls the transaction back after the error, and the owner can begin it again.
  */
 function sendingNamedWithin(texts: PreparedTexts): Send {
+  const sendPrepared = sendingPrepared();
   return (client, query, done) => {
     const { version } = texts;
     const text = texts.of(query.text);
     if (text === undefined) return sendQuery(client, query, done);
-    sendQuery(client, { ...query, name: statementName(text), text }, (error, result) => {
+    const { values = [], doublesFrom } = query;
+    const named = { name: statementName(text), text, values, doublesFrom };
+    sendPrepared(client, named, (error, result) => {
       if (!(error && isUnprepared(error))) return done(error, result);
       texts.renew(version);
       done(new WriteConflictError(UNPREPARED, { cause: error }));
@@ -200,12 +204,14 @@ function answerOf(send: Send, client: PgQueryable, query: PgQuery): Promise<PgRe
 }
 
 function connectionOf(run: Run): SqlConnection {
-  const queryOf = (text: string, params: readonly unknown[]): PgQuery => ({
+  const queryOf = (text: string, params: readonly unknown[], doublesFrom?: number): PgQuery => ({
     text,
     values: params as unknown[],
+    doublesFrom,
   });
   return {
-    query: (text, params, isWanted) => run(queryOf(text, params), rowsOf, isWanted),
+    query: (text, params, isWanted, doublesFrom) =>
+      run(queryOf(text, params, doublesFrom), rowsOf, isWanted),
     execute: (text, params, isWanted) => run(queryOf(text, params), countOf, isWanted),
   };
 }

@@ -152,7 +152,9 @@ export function postgresqlTake(
     params.push(...termParams(kind, isOwn, numbers, now));
     if (!isOwn) params.push(total);
     try {
-      const found = await connection.query(mayWait ? one : oneBounded, params, isWanted);
+      const text = mayWait ? one : oneBounded;
+      // After the three columns of the id, all parameters are doubles.
+      const found = await connection.query(text, params, isWanted, 3);
       learn?.(found);
       return found.length === 0 ? undefined : shownState(found[0]!);
     } catch (error) {
