@@ -7,8 +7,8 @@ import { advised, type Finding, ok } from "./finding.js";
 import { readSources } from "./sources.js";
 
 const CHECK = "prisma-pool";
-/** Matches an adapter, and its first argument if the argument is a name or an object with settings. */
-const ADAPTERS = /\bnew\s+(PrismaPg|PrismaMariaDb)\s*\(\s*(?:([\w$]+\b(?!\s*[.(]))|(\{[^{}]*\}))?/g;
+/** Matches an adapter, and its first argument if the argument is a name. */
+const ADAPTERS = /\bnew\s+(PrismaPg|PrismaMariaDb)\s*\(\s*([\w$]+\b(?!\s*[.(]))?/g;
 /**
  * Matches a store and its options. `pool: false` also counts as a pool. Options that are a name may have
  * a pool.
@@ -20,12 +20,7 @@ export async function checkPrismaPool(root: string, dialect: DialectName): Promi
   const texts = [...sources.values()];
   const stores = texts.flatMap((text) => [...text.matchAll(STORE)].map(([, options]) => options));
   const adapters = [...sources].flatMap(([file, text]) =>
-    [...text.matchAll(ADAPTERS)].map(([, adapter, pool, settings]) => ({
-      file,
-      adapter,
-      pool,
-      settings: settings?.replace(/,?\s+\}$/, " }").replace(/\s+/g, " "),
-    })),
+    [...text.matchAll(ADAPTERS)].map(([, adapter, pool]) => ({ file, adapter, pool })),
   );
   const adapter = ADAPTER_OF[dialect];
   const own = adapters.filter((each) => each.adapter === adapter);
@@ -34,9 +29,9 @@ export async function checkPrismaPool(root: string, dialect: DialectName): Promi
   if (adapter === "PrismaPg" && own.some(({ pool }) => pool !== undefined)) {
     return [ok(CHECK, "the store can use the pool of Prisma's adapter")];
   }
-  const [{ file, settings = "{ connectionString }" }] = own as [(typeof own)[number]];
+  const [{ file }] = own as [(typeof own)[number]];
   const message = `limits work, and go through Prisma: ${adapter} in ${file} keeps its pool to itself`;
-  return [advised(CHECK, `${message}. ${COST[adapter]}`, TODO[adapter]!(file, settings))];
+  return [advised(CHECK, `${message}. ${COST[adapter]}`, `${TODO[adapter]}; ${KEEP}`)];
 }
 
 const ADAPTER_OF: Partial<Record<DialectName, string>> = {
@@ -50,15 +45,13 @@ function isWithoutPool(options = ""): boolean {
 
 /** The figures are in docs/prisma.md. */
 const COST: Record<string, string> = {
-  PrismaPg: "On a pool of yours, a lone call takes 0.6 of the time",
+  PrismaPg: "On a pool, a lone call takes 0.6 of the time",
   PrismaMariaDb: "On a pool of their own, a lone call costs about half of this process' time",
 };
 
 const KEEP = "to keep it so, write prismaStore(prisma, { pool: false })";
 
-const TODO: Record<string, (file: string, settings: string) => string> = {
-  PrismaPg: (file, settings) =>
-    `npm install pg, import pg from "pg" in ${file}, and write new PrismaPg(new pg.Pool(${settings})); ${KEEP}`,
-  PrismaMariaDb: () =>
-    `give the store a small pool of mysql2 or mariadb, prismaStore(prisma, { pool }); ${KEEP}`,
+const TODO: Record<string, string> = {
+  PrismaPg: 'write prismaStore(prisma, { pool: "own" })',
+  PrismaMariaDb: "give the store a small pool of mysql2 or mariadb, prismaStore(prisma, { pool })",
 };

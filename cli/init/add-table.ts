@@ -7,7 +7,7 @@ import type { Draft } from "./draft.js";
 import { inFolder, type Member } from "./member.js";
 import { newPrismaMigration, newSupabaseMigration } from "./migrations.js";
 import { planPrisma, type PrismaTable, tableOf } from "./prisma-schema.js";
-import type { Storage } from "./storage.js";
+import { hidesPool, type Storage } from "./storage.js";
 import { findTableSql } from "./table-file.js";
 
 export interface TableOptions {
@@ -51,7 +51,7 @@ export async function addPrismaTable(
   }
   const closed = isNew ? await closePrisma(draft, member, prisma, isDone, options) : {};
   return {
-    storage: { kind: "prisma", model },
+    storage: { kind: "prisma", model, hidesPool: hidesPool(member) },
     isNew,
     provider,
     ...closed,

@@ -17,7 +17,7 @@ import { seesSupabase } from "./sees-supabase.js";
 import { findStorage } from "./storage.js";
 import { userPlanSteps } from "./user-plan-step.js";
 import { websOf, wireClient } from "./wire-client.js";
-import { handlersOf, wirePrismaPool, wireServer } from "./wire-server.js";
+import { handlersOf, wireServer } from "./wire-server.js";
 
 /**
  * @param version the version of this package.
@@ -39,7 +39,6 @@ export async function makePlan(project: Project, version: string, now: number): 
   const { storage } = table;
   const database = await findDatabase(db?.member ?? api, storage, (file) => draft.readCode(file));
   const options = { draft, project, limits, database };
-  if (storage.kind === "prisma") await wirePrismaPool(options, db!.member);
   const isNew = presentLimits(project) === undefined;
   if (isNew) await addLimits(draft, { project, file: limits, storage, database });
   else draft.seen(limits);

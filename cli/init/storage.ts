@@ -2,11 +2,13 @@
  * Chooses where the limits are kept: in the database of the application's own data, by its own client.
  */
 import type { DialectName } from "../../server/store/sql/driver.js";
+import type { Code } from "./code/code.js";
 import { importText } from "./code/imports.js";
-import type { Member } from "./member.js";
+import { callsOf } from "./code/syntax.js";
+import { findInCode, type Member } from "./member.js";
 
 export type Storage =
-  | { kind: "prisma"; model: string }
+  | { kind: "prisma"; model: string; hidesPool: boolean }
   | { kind: "drizzle"; table: { name: string; file: string } }
   | { kind: "kysely"; dialect: DialectName }
   | { kind: "plain"; client: PlainClient; dialect: DialectName }
@@ -61,8 +63,12 @@ export function storeOf(storage: Storage, db: string): Store {
     return { call: `kyselyStore(${db})`, name: "kyselyStore", from: "trpc-rate-limit/kysely" };
   }
   if (storage.kind === "prisma") {
-    const model = storage.model === "RateLimit" ? "" : `, { model: "${storage.model}" }`;
-    return { call: `prismaStore(${db}${model})`, name: "prismaStore", from };
+    const options = [
+      ...(storage.model === "RateLimit" ? [] : [`model: "${storage.model}"`]),
+      ...(storage.hidesPool ? ['pool: "own"'] : []),
+    ];
+    const given = options.length === 0 ? "" : `, { ${options.join(", ")} }`;
+    return { call: `prismaStore(${db}${given})`, name: "prismaStore", from };
   }
   if (storage.client === "postgres") {
     return { call: `sqlStore(postgresDriver(${db}))`, name: "sqlStore", from };
@@ -70,6 +76,24 @@ export function storeOf(storage: Storage, db: string): Store {
   const names = { postgresql: "pgStore", mysql: "mysqlStore", sqlite: "sqliteStore" };
   const name = names[storage.dialect];
   return { call: `${name}(${db})`, name, from };
+}
+
+/** The oldest adapter of Prisma with settings that the store can read; see docs/prisma.md. */
+const SINCE = [6, 16, 1];
+
+/** Whether the only `PrismaPg` of a package opens a pool inside of itself, from settings. */
+export function hidesPool(member: Member): boolean {
+  const range = member.ranges["@prisma/adapter-pg"] ?? "";
+  const parts = /(\d+)\.(\d+)\.(\d+)/.exec(range)?.slice(1);
+  const age = SINCE.reduce<number>((order, part, i) => order || Number(parts?.[i] ?? 99) - part, 0);
+  if (age < 0) return false;
+  return findInCode(member, /\bnew PrismaPg\b/, hiddenPoolIn) !== undefined;
+}
+
+function hiddenPoolIn({ program }: Code): true | undefined {
+  const [call, ...others] = callsOf(program, "PrismaPg");
+  const isHidden = call?.node.arguments[0]?.type === "ObjectExpression" && others.length === 0;
+  return isHidden || undefined;
 }
 
 /** A pool that `limits.ts` opens, for an application that exports no pool. */

@@ -6,15 +6,7 @@ import {
   editServices,
   inlineCreator,
 } from "./edits/context.js";
-import {
-  editHandler,
-  editPrismaPool,
-  HANDLER_HINT,
-  HANDLER_LINES,
-  handlerIn,
-  hiddenPoolIn,
-  POOL_LINES,
-} from "./edits/server.js";
+import { editHandler, HANDLER_HINT, HANDLER_LINES, handlerIn } from "./edits/server.js";
 import { editRouter, editTrpcFile, routerIn, trpcLines } from "./edits/trpc.js";
 import { callerOf } from "./caller.js";
 import { importedFrom, importText } from "./code/imports.js";
@@ -22,7 +14,6 @@ import { bare, callsOf, declaredIn, isFunction, propertyOf } from "./code/syntax
 import type { Code } from "./code/code.js";
 import { type Context, contextOf } from "./context.js";
 import type { Database } from "./database.js";
-import { addDependency } from "./dependency.js";
 import type { Draft } from "./draft.js";
 import { specifierOfFile } from "./limits-file.js";
 import { findInCode, type Member, sourceWith } from "./member.js";
@@ -189,35 +180,5 @@ async function wireHandlers({ draft, project }: ServerOptions): Promise<void> {
   for (const { file } of handlersOf(project)) {
     if (/\brateLimitResponseMeta\b/.test((await draft.read(file)) ?? "")) draft.seen(file);
     else await draft.edit({ file, edit: editHandler, lines: HANDLER_LINES });
-  }
-}
-
-/** The oldest adapter with a pool that the store can find; see docs/prisma.md. */
-const SINCE = [6, 16, 1];
-
-/** Opens the pool of Prisma's adapter beside the adapter, which halves the cost of a limit. */
-export async function wirePrismaPool({ draft }: ServerOptions, member: Member): Promise<void> {
-  const found = findInCode(member, /\bnew PrismaPg\b/, hiddenPoolIn);
-  if (found === undefined) return;
-  const parts = /(\d+)\.(\d+)\.(\d+)/.exec(member.ranges["@prisma/adapter-pg"] ?? "")?.slice(1);
-  const isOld =
-    SINCE.reduce<number>((order, part, i) => order || Number(parts?.[i] ?? 99) - part, 0) < 0;
-  const why = isOld
-    ? "it needs @prisma/adapter-pg 6.16.1 or later"
-    : "the limits could use its pool";
-  const { file } = found;
-  const isDone = await draft.edit({
-    file,
-    edit: (code) => !isOld && editPrismaPool(code),
-    lines: POOL_LINES,
-    why,
-  });
-  if (!isDone) return;
-  if (!member.packages.has("pg")) await addDependency(draft, member, "pg", "^8.16.3");
-  if (member.extension === "ts" && !member.packages.has("@types/pg")) {
-    const list = member.packageJson.includes('"devDependencies"')
-      ? "devDependencies"
-      : "dependencies";
-    await addDependency(draft, member, "@types/pg", "^8.16.0", list);
   }
 }

@@ -51,15 +51,6 @@ function writeImport(code: Code, from: string, names: readonly string[]): void {
   else addNames(code, own, missing);
 }
 
-/** Writes a line such as `import pg from "pg"`. */
-export function writeDefaultImport(code: Code, from: string, name: string): void {
-  const isThere = importsOf(code).some(
-    ({ source, specifiers }) =>
-      source.value === from && specifiers.some((each) => each.local.name === name),
-  );
-  if (!isThere) insertLine(code, from, `import ${name} from "${from}";`);
-}
-
 function hasComments(code: Code, statement: ImportDeclaration): boolean {
   return /\/[/*]/.test(code.textOf(statement).replace(/(["']).*?\1/g, ""));
 }

@@ -236,43 +236,42 @@ describe("the adapter of Prisma", () => {
     "src/db.ts": `import { PrismaPg } from "@prisma/adapter-pg";\nimport { PrismaClient } from "./generated/client";\n\n${db}`,
   });
 
-  it("gets a pool that the limits can use, too, and the packages for it", async () => {
-    await using app = await makeFolder(
-      prisma(`const adapter = new PrismaPg({
-  connectionString: process.env.DATABASE_URL,
-  max: 5,
-});
+  const client = (settings: string) =>
+    prisma(`const adapter = new PrismaPg(${settings});
 export const prisma = new PrismaClient({ adapter });
-`),
-    );
+`);
+
+  it("stays as it is, and the limits get a pool with the same settings", async () => {
+    const files = client("{ connectionString: process.env.DATABASE_URL }");
+    await using app = await makeFolder(files);
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
-    const db = await app.read("src/db.ts");
-    expect(db).toContain(
-      "const pool = new pg.Pool({\n  connectionString: process.env.DATABASE_URL,\n  max: 5,\n});\n",
-    );
-    expect(db).toContain('pool.on("error", ');
-    expect(db).toContain("const adapter = new PrismaPg(pool);\n");
-    expect(JSON.parse(await app.read("package.json"))).toMatchObject({
-      dependencies: { pg: "^8.16.3", "@types/pg": "^8.16.0" },
-    });
+    expect(await app.read("src/limits.ts")).toContain('prismaStore(prisma, { pool: "own" })');
+    expect(await app.read("src/db.ts")).toBe(files["src/db.ts"]);
+    expect(await app.read("package.json")).not.toContain('"pg"');
     expect(await runInit(app.root)).toMatch(/^Nothing to change/);
   });
 
-  it("before 6.16.1, or in a function's parameters, keeps its settings, and its author is told", async () => {
-    const db = `export const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });\n`;
-    await using old = await makeFolder(prisma(db, "^6.6.0"));
-    expect(await runInit(old.root)).toContain(
-      "By hand, in src/db.ts (it needs @prisma/adapter-pg 6.16.1 or later):",
+  it("gets one, too, if the client is made in a function", async () => {
+    await using app = await makeFolder(
+      prisma(`const make = (url: string) => new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });
+export const prisma = make("postgresql://localhost/app");
+`),
     );
-    expect(await old.read("src/db.ts")).toContain("new PrismaPg({ connectionString: url })");
-    await using made = await makeFolder(
-      prisma(
-        "export const make = (url: string) => new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });\n",
-      ),
-    );
-    expect(await runInit(made.root)).toContain(
-      "By hand, in src/db.ts (the limits could use its pool):",
-    );
-    expect(await made.read("package.json")).not.toContain('"pg"');
+    await runInit(app.root);
+    expect(await app.read("src/limits.ts")).toContain('prismaStore(prisma, { pool: "own" })');
+  });
+
+  it.each([
+    ["has a pool of the application", client("pool")],
+    ["is not the only one", client("{ connectionString: a }"), "new PrismaPg({});"],
+    ["is older than 6.16.1", client("{ connectionString: a }"), "", "^6.6.0"],
+  ])("gets none if the adapter %s", async (_, files, more = "", range = "^7.0.0") => {
+    await using app = await makeFolder({
+      ...files,
+      "src/db.ts": files["src/db.ts"]! + more,
+      "package.json": files["package.json"]!.replace("^7.0.0", range),
+    });
+    await runInit(app.root);
+    expect(await app.read("src/limits.ts")).toContain("prismaStore(prisma)");
   });
 });

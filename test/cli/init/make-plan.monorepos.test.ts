@@ -118,7 +118,9 @@ app.use("/trpc/*", trpcServer({
     expect(await app.read("packages/db/prisma/schema/rate-limit.prisma")).toContain(
       "model RateLimit {",
     );
-    expect(await app.read("packages/api/src/limits.ts")).toContain("return prismaStore(database);");
+    expect(await app.read("packages/api/src/limits.ts")).toContain(
+      'return prismaStore(database, { pool: "own" });',
+    );
     expect(printed).toContain(
       "2. npm run db:push (or npm run db:migrate)\n3. npm run db:generate\n",
     );

@@ -21,6 +21,7 @@ import {
 } from "./prisma-8.js";
 import type { PrismaLike, TransactionOf } from "./prisma-client.js";
 import { isD1Client, openPrisma } from "./prisma-driver.js";
+import { throughOwnPool } from "./prisma-own-pool.js";
 import { poolOf, throughPoolOf } from "./prisma-pool.js";
 
 /** The options of `prismaStore`. */
@@ -48,11 +49,14 @@ export interface PrismaStoreOptions {
    * `mariadb` on MySQL and MariaDB. The single decisions of the limiter go through this pool, as
    * prepared statements: on PostgreSQL in 0.6 of the time that they take through Prisma, on MariaDB
    * with half of the CPU time of this process. `transaction` and `using` still go through Prisma.
+   * `"own"`: the store opens such a pool itself, of at most four connections, with the settings of the
+   * adapter `PrismaPg`. Idle connections are closed and keep no process alive, and `$disconnect` of the
+   * client ends the pool.
    * `false`: everything goes through Prisma.
    * @default the `pg.Pool` of the adapter, if it was made as `new PrismaPg(pool)` and no extension of
    * the client hooks into raw queries; otherwise `false`
    */
-  pool?: PgPoolLike | MysqlPoolLike | MysqlCallbackPoolLike | false;
+  pool?: PgPoolLike | MysqlPoolLike | MysqlCallbackPoolLike | "own" | false;
   /**
    * Whether single statements are prepared, once per connection. Turn `prepare` off behind a pooler
    * that does not support prepared statements, such as PgBouncer before 1.21 in transaction mode.
@@ -70,7 +74,7 @@ export interface PrismaStoreOptions {
  * share a store share their round trips.
  *
  * @throws RateLimitConfigError when the client's provider is not supported, or has no such model,
- * or when `pool` is no pool for the provider.
+ * or when `pool` is no pool for the provider, or is `"own"` and the client has no adapter `PrismaPg`.
  *
  * @example
  * import { prismaStore } from "trpc-rate-limit/server";
@@ -101,9 +105,12 @@ export function prismaStore(
       }
     : openPrisma(prisma, model, overridesModel, isNaming);
   const how = prepare === undefined ? {} : { prepare };
-  const single = pool
-    ? driverOf(pool, driver.dialect, provider, how)
-    : found && throughPoolOf(prisma, found, driver, how);
+  const single =
+    pool === "own"
+      ? throughOwnPool(prisma, driver, how)
+      : pool
+        ? driverOf(pool, driver.dialect, provider, how)
+        : found && throughPoolOf(prisma, found, driver, how);
   const store = createSqlStore(
     driver as SqlDriver,
     { table: { ...table, madeBy: "Prisma" }, isolation, isRemote: isD1Client(prisma) },
