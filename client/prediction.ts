@@ -102,10 +102,10 @@ function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
   if (count - capacity > seen * toleranceOf(part)) return Infinity;
   if (fullest) {
     const opens = Math.min(...fullest.map((row) => row.closedUntil ?? -Infinity));
-    return Math.max(Math.ceil(opens), heldAt(fullest, part, count));
+    return Math.max(Math.ceil(opens), whenEnough(fullest, part, count));
   }
   const held = { ...snapshot, value: Math.max(value, (value * seen) / shards) };
-  const enoughAt = heldAt([held], { ...part, rate: seen * part.rate, capacity }, count);
+  const enoughAt = whenEnough([held], { ...part, rate: seen * part.rate, capacity }, count);
   // A closed bucket also denies a call for no token, and no hold that lapses opens the bucket.
   return Math.max(Math.ceil(closedUntil), enoughAt);
 }
@@ -117,14 +117,14 @@ export const refillsAt = (snapshot: RateLimitSnapshot, remaining: number): numbe
 function exceedsAt(snapshot: RateLimitSnapshot, remaining: number): number {
   const { config } = snapshot;
   // The bound is the whole capacity: shards hold tokens together that one call does not see.
-  return remaining + 1 > capacityOf(config) ? Infinity : heldAt([snapshot], config, remaining + 1);
+  return remaining + 1 > capacityOf(config) ? Infinity : whenEnough([snapshot], config, remaining + 1);
 }
 
 /**
  * When one of these rows, or all of them together, hold `count` tokens, as the server decides. After
  * `ts`, only time changes a row, so the answer does not depend on when this function is called.
  */
-function heldAt(tokens: readonly RateLimitState[], config: Bucket, count: number): number {
+function whenEnough(tokens: readonly RateLimitState[], config: Bucket, count: number): number {
   const rows = tokens.map((row) => readingOf(config, row));
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
   const most = mostUsed(config, -toleranceOf(config));

@@ -16,7 +16,7 @@ import type { Uses } from "./show-usage.js";
 import { withSince } from "./since.js";
 
 /** The most holds that are shown of one limit. */
-const MOST_HOLDS = 200;
+const SHOWN_HOLDS = 200;
 
 export interface KeyParts {
   operator: Operator;
@@ -74,7 +74,7 @@ async function showLimit(
   return {
     item: read[0],
     rows: read[1],
-    ...(read[2] && { holds: read[2].slice(0, MOST_HOLDS) }),
+    ...(read[2] && { holds: read[2].slice(0, SHOWN_HOLDS) }),
     ...(read[3] && { usage: read[3].items }),
   };
 }
