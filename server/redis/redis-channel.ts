@@ -14,6 +14,7 @@ import {
   readPayload,
 } from "../changes/change-payloads.js";
 import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
+import type { RedisPort } from "./redis-port.js";
 
 /** A connection that only subscribes, of ioredis, iovalkey or node-redis. */
 export interface RedisSubscriberLike {
@@ -73,79 +74,105 @@ export function redisChannel(
   if (given === undefined && typeof duplicate !== "function") {
     throw new RateLimitConfigError("subscriber", given, "a connection of ioredis or node-redis");
   }
-  const sender = newSender();
-  const listeners = new Set<ChangeListener>();
-  let pending = new Set<string>();
-  let flushTimer: ReturnType<typeof setTimeout> | undefined;
-  let own: Subscriber | undefined;
-  let isOpen = false;
-  let isClosed = false;
+  return new RedisChannel({
+    port,
+    channel,
+    given: given as unknown as Subscriber | undefined,
+    duplicate: () => duplicate!.call(client),
+  });
+}
 
-  function receive(payload: string): void {
-    const { from, digests } = readPayload(payload);
-    if (from === sender) return;
-    for (const digest of digests) for (const listener of listeners) listener(digest);
+interface RedisChannelParts {
+  port: RedisPort;
+  channel: string;
+  given: Subscriber | undefined;
+  duplicate(): Subscriber;
+}
+
+class RedisChannel implements ChangeChannel {
+  readonly #parts: RedisChannelParts;
+  readonly #sender = newSender();
+  readonly #listeners = new Set<ChangeListener>();
+  /** The digests of the changes that are sent next. */
+  #pending = new Set<string>();
+  #flushTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The duplicate of the client. */
+  #own: Subscriber | undefined;
+  /** Whether the channel subscribes, or has subscribed. */
+  #isOpen = false;
+  #isClosed = false;
+
+  constructor(parts: RedisChannelParts) {
+    this.#parts = parts;
   }
 
+  readonly publish = (digest: string): void => {
+    if (this.#isClosed) return;
+    if (this.#pending.size < MAX_PENDING) this.#pending.add(digest);
+    this.#flushTimer ??= setTimeout(() => this.#flush(), COALESCE);
+  };
+
+  readonly subscribe = (listener: ChangeListener): (() => void) => {
+    this.#listeners.add(listener);
+    void this.#open();
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    clearTimeout(this.#flushTimer);
+    this.#end();
+  };
+
   /** Subscribes. The client subscribes again by itself when its connection is lost. */
-  async function open(): Promise<void> {
-    if (isOpen || isClosed) return;
-    isOpen = true;
-    if (given === undefined) own = duplicate!.call(client);
-    const subscriber = own ?? (given as unknown as Subscriber);
+  async #open(): Promise<void> {
+    if (this.#isOpen || this.#isClosed) return;
+    this.#isOpen = true;
+    const { channel, given, duplicate } = this.#parts;
+    if (given === undefined) this.#own = duplicate();
+    const subscriber = this.#own ?? given!;
     // Listen to errors: an error without a listener would end the process.
-    own?.on("error", () => {});
+    this.#own?.on("error", () => {});
     try {
       // node-redis takes the listener as an argument. ioredis would take that argument for another
       // channel.
       if (typeof subscriber.isOpen === "boolean") {
         if (!subscriber.isOpen) await subscriber.connect!();
-        await subscriber.subscribe(channel, receive);
+        await subscriber.subscribe(channel, this.#receive);
       } else {
         subscriber.on("message", (from, message) => {
-          if (from === channel) receive(message);
+          if (from === channel) this.#receive(message);
         });
         await subscriber.subscribe(channel);
       }
     } catch {
       // Treat the error as a server that is down: the next listener tries again.
-      isOpen = false;
-      end();
+      this.#isOpen = false;
+      this.#end();
     }
   }
 
-  function end(): void {
-    const last = own;
-    own = undefined;
+  #end(): void {
+    const last = this.#own;
+    this.#own = undefined;
     (last?.destroy ?? last?.disconnect)?.call(last);
   }
 
-  function flush(): void {
-    flushTimer = undefined;
-    const payloads = payloadsOf(sender, [...pending]);
-    pending = new Set();
+  readonly #receive = (payload: string): void => {
+    const { from, digests } = readPayload(payload);
+    if (from === this.#sender) return;
+    for (const digest of digests) for (const listener of this.#listeners) listener(digest);
+  };
+
+  #flush(): void {
+    this.#flushTimer = undefined;
+    const payloads = payloadsOf(this.#sender, [...this.#pending]);
+    this.#pending = new Set();
     if (payloads.length > MAX_PAYLOADS) return;
+    const { port, channel } = this.#parts;
     for (const payload of payloads) {
       port.send(["PUBLISH", channel, payload], undefined).catch(() => {});
     }
   }
-
-  return {
-    publish(digest) {
-      if (isClosed) return;
-      if (pending.size < MAX_PENDING) pending.add(digest);
-      flushTimer ??= setTimeout(flush, COALESCE);
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      void open();
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      isClosed = true;
-      listeners.clear();
-      clearTimeout(flushTimer);
-      end();
-    },
-  };
 }

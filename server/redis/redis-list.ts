@@ -19,25 +19,63 @@ export interface RedisList {
 }
 
 export function createRedisList(port: RedisPort, prefix: string, tags: Tags): RedisList {
-  /** The rows that follow `after`, in order, and when the walk that found them began. */
-  let ahead: { name: string; after: RowId; rows: RowId[]; at: number } | undefined;
+  const rows = new ScannedRows(port, prefix, tags);
+  return { list: rows.list.bind(rows), names: rows.names.bind(rows) };
+}
 
-  async function* walk(pattern: string): AsyncGenerator<RowId[]> {
-    for (const master of await port.masters()) {
-      let cursor = "0";
-      do {
-        const args = ["SCAN", cursor, "MATCH", pattern, "COUNT", STEP];
-        const [next, keys] = (await master.send(args, undefined)) as [unknown, unknown[]];
-        yield keys.flatMap((key) => tags.rowOf(String(key)) ?? []);
-        cursor = String(next);
-      } while (cursor !== "0");
+class ScannedRows implements RedisList {
+  /** The rows that follow `after`, in order, and when the walk that found them began. */
+  #ahead: { name: string; after: RowId; rows: RowId[]; at: number } | undefined;
+
+  constructor(
+    private readonly port: RedisPort,
+    private readonly prefix: string,
+    private readonly tags: Tags,
+  ) {}
+
+  async list(name: string, given: RowId | undefined, count: number, begins = ""): Promise<RowId[]> {
+    const after = given ?? firstWith(name, begins);
+    const known = this.#takeAhead(name, after);
+    let rows = known?.rows ?? [];
+    let at = known?.at ?? 0;
+    if (rows.length < count) {
+      at = performance.now();
+      rows = await this.#find(name, after, Math.max(count, AHEAD));
+    }
+    const page = rows.slice(0, count);
+    const last = page.at(-1);
+    if (last !== undefined) this.#ahead = { name, after: last, rows: rows.slice(count), at };
+    return page.filter(({ key }) => key.startsWith(begins));
+  }
+
+  async *names(): AsyncGenerator<string> {
+    const seen = new Set<string>();
+    for await (const page of this.#walk(`${escape(this.prefix)}{*}*`)) {
+      for (const { name } of page) {
+        if (seen.has(name)) continue;
+        seen.add(name);
+        yield name;
+      }
     }
   }
 
-  async function find(name: string, after: RowId | undefined, most: number): Promise<RowId[]> {
+  /** The remembered rows, if they follow `after`. They are remembered for one page only. */
+  #takeAhead(name: string, after: RowId | undefined) {
+    const known = this.#ahead;
+    this.#ahead = undefined;
+    const isNext =
+      known !== undefined &&
+      known.name === name &&
+      after !== undefined &&
+      compare(known.after, after) === 0 &&
+      performance.now() - known.at < REMEMBERED;
+    return isNext ? known : undefined;
+  }
+
+  async #find(name: string, after: RowId | undefined, most: number): Promise<RowId[]> {
     const found = new Map<string, RowId>();
     let rows: RowId[] = [];
-    for await (const page of walk(`${escape(prefix)}{*}${escape(name)}\0*`)) {
+    for await (const page of this.#walk(`${escape(this.prefix)}{*}${escape(name)}\0*`)) {
       for (const row of page) {
         if (row.name !== name) continue;
         if (after !== undefined && compare(row, after) <= 0) continue;
@@ -52,39 +90,17 @@ export function createRedisList(port: RedisPort, prefix: string, tags: Tags): Re
     return [...found.values()].sort(compare).slice(0, most);
   }
 
-  return {
-    async list(name, given, count, begins = "") {
-      const after = given ?? firstWith(name, begins);
-      const known = ahead;
-      ahead = undefined;
-      const isNext =
-        known !== undefined &&
-        known.name === name &&
-        after !== undefined &&
-        compare(known.after, after) === 0 &&
-        performance.now() - known.at < REMEMBERED;
-      let rows = isNext ? known.rows : [];
-      let at = isNext ? known.at : 0;
-      if (rows.length < count) {
-        at = performance.now();
-        rows = await find(name, after, Math.max(count, AHEAD));
-      }
-      const page = rows.slice(0, count);
-      const last = page.at(-1);
-      if (last !== undefined) ahead = { name, after: last, rows: rows.slice(count), at };
-      return page.filter(({ key }) => key.startsWith(begins));
-    },
-    async *names() {
-      const seen = new Set<string>();
-      for await (const page of walk(`${escape(prefix)}{*}*`)) {
-        for (const { name } of page) {
-          if (seen.has(name)) continue;
-          seen.add(name);
-          yield name;
-        }
-      }
-    },
-  };
+  async *#walk(pattern: string): AsyncGenerator<RowId[]> {
+    for (const master of await this.port.masters()) {
+      let cursor = "0";
+      do {
+        const args = ["SCAN", cursor, "MATCH", pattern, "COUNT", STEP];
+        const [next, keys] = (await master.send(args, undefined)) as [unknown, unknown[]];
+        yield keys.flatMap((key) => this.tags.rowOf(String(key)) ?? []);
+        cursor = String(next);
+      } while (cursor !== "0");
+    }
+  }
 }
 
 function compare(a: RowId, b: RowId): number {
