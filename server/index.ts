@@ -85,12 +85,8 @@ export type {
 } from "./limiter/types/usage.js";
 export type { RateLimitLogger } from "./report/logger.js";
 export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
-export {
-  postgresChannel,
-  type PostgresChannelOptions,
-  type PostgresClientLike,
-  type PostgresNotification,
-} from "./changes/postgres-channel.js";
+export { postgresChannel, type PostgresChannelOptions } from "./changes/postgres-channel.js";
+export type { PostgresClientLike, PostgresNotification } from "./changes/postgres-client.js";
 export { lazyStore } from "./store/lazy-store.js";
 export {
   memoryStore,
