@@ -6,7 +6,8 @@ import { bucketId } from "../../core/bucket-id.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { OpenStreams, type StreamFacts } from "./open-streams.js";
-import type { createWatchHub, WatchItem } from "./watch-hub.js";
+import type { WatchItem } from "./watch-entries.js";
+import type { WatchHub } from "./watch-hub.js";
 import { keyOption } from "../../core/key-option.js";
 
 /** The keys that all clients together may request, for each stream that one caller may have. */
@@ -21,7 +22,7 @@ const KEYLESS_PER_STREAM = 100;
 export interface WatchStreamsOptions<TName extends string> {
   /** All limits that callers may read. */
   names: readonly TName[];
-  hub: ReturnType<typeof createWatchHub<TName>>;
+  hub: WatchHub<TName>;
   /** The most streams that one caller may have open. */
   maxStreams: number;
   /** ms between two checks of an open stream's keys and plans. */

@@ -339,14 +339,14 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "streams hear of no change by another process",
     file: "changes/watch-hub.ts",
-    from: "const ticker = setInterval(() => refresh(entries.values()), pause);",
+    from: "const ticker = setInterval(() => this.#reads.refresh(this.#entries.all()), pause);",
     to: "const ticker = setInterval(() => {}, pause);",
     ...PAGES_ALONE,
   },
   {
     defect: "a process goes on for streams that have ended",
     file: "changes/watch-hub.ts",
-    from: "    stop?.();\n    stop = undefined;",
+    from: "    this.#stop?.();\n    this.#stop = undefined;",
     to: "",
     ...PAGES_ALONE,
   },
