@@ -3,9 +3,9 @@
  * when the plan of the caller changes, and ends when one of its keys is no longer the caller's.
  */
 import { bucketId } from "../../core/bucket-id.js";
-import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { OpenStreams, type StreamFacts } from "./open-streams.js";
+import { StreamChecks } from "./stream-checks.js";
 import type { WatchItem } from "./watch-entries.js";
 import type { WatchHub } from "./watch-hub.js";
 import { keyOption } from "../../core/key-option.js";
@@ -50,25 +50,37 @@ export interface WatchInput<TName extends string> {
   stream?: string | undefined;
 }
 
-export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
-  const { names, hub, maxStreams, keyInterval } = options;
-  const { keyFor, planFor, refusal, toPublicError } = options;
-  const open = new OpenStreams();
+export function createWatchStreams<TName extends string>(
+  options: WatchStreamsOptions<TName>,
+): WatchStreams<TName> {
+  return new WatchStreams(options);
+}
+
+class WatchStreams<TName extends string> {
+  readonly #open = new OpenStreams();
+
+  constructor(private readonly options: WatchStreamsOptions<TName>) {}
 
   /** Yields as the hub does. Throws a public error when the caller may not follow the items. */
-  async function* watch(
+  async *watch(
     ctx: unknown,
     { items: requested, stream: id }: WatchInput<TName>,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<RateLimitSnapshot<TName>, void, undefined> {
-    const items = await resolve(ctx, requested);
-    const callers = await callersOf(ctx, items);
-    const close = admit(callers, {
+    const items = await this.#resolve(ctx, requested);
+    const callers = await this.#callersOf(ctx, items);
+    const close = this.#admit(callers, {
       id,
       requested: items.filter(isRequested).length,
       onReplaced: () => checks.end(),
     });
-    const checks = checkItems(ctx, items, signal);
+    const { hub, keyInterval, toPublicError } = this.options;
+    const checks = new StreamChecks(items, {
+      hub,
+      keyInterval,
+      signal,
+      resolve: (current) => this.#resolve(ctx, current.map(toRequested)),
+    });
     try {
       for (let turn = checks.next(); turn !== undefined; turn = checks.next()) {
         yield* hub.watch(turn.items, turn.signal);
@@ -82,7 +94,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     }
   }
 
-  function resolve(ctx: unknown, requested: readonly RequestedItem<TName>[]) {
+  #resolve(ctx: unknown, requested: readonly RequestedItem<TName>[]): Promise<WatchItem<TName>[]> {
+    const { keyFor, planFor, toPublicError } = this.options;
     const distinct = new Map(requested.map((item) => [bucketId(item.name, item.key), item]));
     const resolving = [...distinct.values()].map(
       async ({ name, key: requestedKey }): Promise<WatchItem<TName>> => {
@@ -105,15 +118,15 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
    * the same way. A caller without any own key counts for the keys that it requests, or among all callers
    * without a key.
    */
-  async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]): Promise<Set<string>> {
-    const own = await ownKeys(ctx, items, new Set(items.map(({ name }) => name)));
+  async #callersOf(ctx: unknown, items: readonly WatchItem<TName>[]): Promise<Set<string>> {
+    const own = await this.#ownKeys(ctx, items, new Set(items.map(({ name }) => name)));
     if (own.size > 0) return own;
-    const others = await ownKeys(ctx, items, new Set(names));
+    const others = await this.#ownKeys(ctx, items, new Set(this.options.names));
     return others.size > 0 ? others : new Set(items.flatMap(({ key }) => key ?? []));
   }
 
   /** The keys that a caller has of these limits without a request. */
-  async function ownKeys(
+  async #ownKeys(
     ctx: unknown,
     items: readonly WatchItem<TName>[],
     of: ReadonlySet<TName>,
@@ -121,7 +134,7 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     const keys = await Promise.all(
       [...of].map(async (name) => {
         const known = items.find((item) => item.name === name && !isRequested(item));
-        return known ? known.key : keyFor(ctx, name, undefined).catch(() => undefined);
+        return known ? known.key : this.options.keyFor(ctx, name, undefined).catch(() => undefined);
       }),
     );
     return new Set(keys.flatMap((key) => key ?? []));
@@ -133,101 +146,28 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
    * older stream instead would not help: its client would open the older stream again at once, and close
    * another stream.
    */
-  function admit(
-    callers: ReadonlySet<string>,
-    facts: StreamFacts & { requested: number },
-  ): () => void {
+  #admit(callers: ReadonlySet<string>, facts: StreamFacts & { requested: number }): () => void {
+    const { maxStreams, refusal } = this.options;
     const { id, requested } = facts;
-    if (id !== undefined) open.replace(callers, id);
+    if (id !== undefined) this.#open.replace(callers, id);
     for (const key of callers) {
-      if (open.count(key) < maxStreams) continue;
+      if (this.#open.count(key) < maxStreams) continue;
       throw refusal(`This caller has ${maxStreams} streams open, and may not have more`);
     }
     const mostKeyless = maxStreams * KEYLESS_PER_STREAM;
-    if (callers.size === 0 && open.keyless() >= mostKeyless) {
+    if (callers.size === 0 && this.#open.keyless() >= mostKeyless) {
       throw refusal(
         `Callers without a key have ${mostKeyless} streams of this process open, and may not have more`,
       );
     }
     const most = maxStreams * REQUESTED_PER_STREAM;
-    if (requested > 0 && open.requested() + requested > most) {
+    if (requested > 0 && this.#open.requested() + requested > most) {
       throw refusal(
         `Streams of this process follow ${most} requested keys, and may not follow more`,
       );
     }
-    return open.add(callers, facts);
+    return this.#open.add(callers, facts);
   }
-
-  /**
-   * Resolves the keys and the plans of a stream at intervals, and at once when the plan of one of its
-   * keys may have changed. The stream consists of turns: a plan that has changed ends one turn and begins
-   * the next. The last turn ends with the caller's signal, or when a key is rejected or has changed. If a
-   * key has changed, the client opens the stream anew.
-   */
-  function checkItems(
-    ctx: unknown,
-    first: readonly WatchItem<TName>[],
-    signal: AbortSignal | undefined,
-  ) {
-    let items = first;
-    let turn = new AbortController();
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-      turn.abort();
-    };
-    let rejection: { error: unknown } | undefined;
-    let isChecking = false;
-    let isNews = false;
-
-    async function check(): Promise<void> {
-      isNews = isChecking;
-      if (isChecking) return;
-      isChecking = true;
-      try {
-        const current = await resolve(ctx, items.map(toRequested));
-        if (current.some(({ key }, i) => key !== items[i]!.key)) end();
-        else if (current.some(({ plan }, i) => plan !== items[i]!.plan)) {
-          items = current;
-          turn.abort();
-        }
-      } catch (error) {
-        // Also when a resolver itself has failed: it is then not known whether the caller may read the
-        // limit.
-        rejection = { error };
-        end();
-      }
-      isChecking = false;
-      if (isNews && !isOver) await check();
-    }
-
-    const isNever = keyInterval === Infinity;
-    const unlisten = isNever ? () => {} : hub.onPlan(first, () => void check());
-    const timer = isNever
-      ? undefined
-      : setInterval(() => void check(), Math.min(keyInterval, MAX_TIMEOUT));
-    if (signal?.aborted) end();
-    signal?.addEventListener("abort", end);
-    return {
-      end,
-      /** The items of the next turn and its signal; `undefined` when the stream is over. */
-      next() {
-        if (isOver) return undefined;
-        turn = new AbortController();
-        return { items, signal: turn.signal };
-      },
-      throwIfRejected() {
-        if (rejection !== undefined) throw rejection.error;
-      },
-      stop() {
-        clearInterval(timer);
-        unlisten();
-        signal?.removeEventListener("abort", end);
-      },
-    };
-  }
-
-  return { watch };
 }
 
 function toRequested<TName extends string>({ name, requested }: WatchItem<TName>) {
