@@ -45,7 +45,9 @@ interface Subscriber {
   subscribe(channel: string, listener?: (message: string) => void): Promise<unknown>;
   isOpen?: boolean;
   connect?(): Promise<unknown>;
+  unsubscribe?(channel: string, listener: (message: string) => void): Promise<unknown>;
   on(event: string, listener: (channel: string, message: string) => void): unknown;
+  removeListener(event: string, listener: (channel: string, message: string) => void): unknown;
   disconnect?(): unknown;
   destroy?(): unknown;
 }
@@ -113,6 +115,7 @@ class RedisChannel implements ChangeChannel {
   };
 
   readonly subscribe = (listener: ChangeListener): (() => void) => {
+    if (this.#isClosed) return () => {};
     this.#listeners.add(listener);
     void this.#open();
     return () => this.#listeners.delete(listener);
@@ -141,9 +144,7 @@ class RedisChannel implements ChangeChannel {
         if (!subscriber.isOpen) await subscriber.connect!();
         await subscriber.subscribe(channel, this.#receive);
       } else {
-        subscriber.on("message", (from, message) => {
-          if (from === channel) this.#receive(message);
-        });
+        subscriber.on("message", this.#hear);
         await subscriber.subscribe(channel);
       }
     } catch {
@@ -153,11 +154,20 @@ class RedisChannel implements ChangeChannel {
     }
   }
 
+  /** Ends the own connection. A connection of the application goes on without a listener of the channel. */
   #end(): void {
     const last = this.#own;
     this.#own = undefined;
     (last?.destroy ?? last?.disconnect)?.call(last);
+    const { channel, given } = this.#parts;
+    given?.removeListener("message", this.#hear);
+    // ioredis would unsubscribe other listeners of the application, too.
+    if (given?.isOpen === true) given.unsubscribe!(channel, this.#receive).catch(() => {});
   }
+
+  readonly #hear = (from: string, message: string): void => {
+    if (from === this.#parts.channel) this.#receive(message);
+  };
 
   readonly #receive = (payload: string): void => {
     const { from, digests } = readPayload(payload);

@@ -86,6 +86,24 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
       /^subscriber must be a connection of ioredis or node-redis, got undefined/,
     );
   });
+
+  it("leaves a connection of the application without its listeners", async () => {
+    const subscriber = connectRedis(redisUrl!);
+    const client = connectRedis(redisUrl!);
+    onTestFinished(() => [client, subscriber].forEach((each) => each.disconnect()));
+    const before = subscriber.listenerCount("message");
+    const subscribe = vi.spyOn(subscriber, "subscribe").mockRejectedValueOnce(new Error("down"));
+    const channel = redisChannel(client, { channel: `given ${Math.random()}`, subscriber });
+    channel.subscribe(() => {});
+    await vi.waitFor(() => expect(subscriber.listenerCount("message")).toBe(before));
+    channel.subscribe(() => {});
+    expect(subscriber.listenerCount("message")).toBe(before + 1);
+    await channel.close();
+    expect(subscriber.listenerCount("message")).toBe(before);
+    channel.subscribe(() => {});
+    expect(subscribe).toHaveBeenCalledTimes(2);
+    expect(subscriber.listenerCount("message")).toBe(before);
+  });
 });
 
 describe.runIf(redisUrl === undefined)("redisChannel", () => {
