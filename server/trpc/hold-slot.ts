@@ -3,7 +3,7 @@
  * stream. If the answer has streams and promises in it, which tRPC sends as they come, the slot is held
  * until all streams and promises have ended.
  */
-import { TRPCError } from "@trpc/server";
+import { holdingSlot, takenOver } from "./held-stream.js";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import type { EnterGranted } from "../limiter/types/enter.js";
 
@@ -18,16 +18,6 @@ interface Answer {
 }
 
 type Slot = Pick<EnterGranted, "release" | "signal" | "isTakenOver">;
-
-/** The error that ends a stream after a later call with the same `holder` has taken the slot over. */
-function takenOver(): TRPCError {
-  const message = "A later call with the same holder goes on in place of this one";
-  // tRPC's client must not reconnect on this code, or two pages would end each other's streams for ever.
-  return new TRPCError({ code: "CONFLICT", message });
-}
-
-/** How long a stream that is not read yet holds its slot at most, ms. */
-const UNREAD_FOR = 10_000;
 
 /** The result of the procedure. The slot is released now, or when the stream of the result ends. */
 export async function releasedAfter(
@@ -161,100 +151,6 @@ function observedWithSlot(observable: Observable, slot: Slot): Observable {
     };
   };
   return Object.create(observable, { subscribe: { value: subscribe } }) as Observable;
-}
-
-/**
- * The same stream, which releases the slot when it ends, fails, or is no longer read. A stream that is
- * never read is closed after a while: tRPC answers a plain HTTP request for a stream with 415, and leaves
- * the stream open.
- */
-function holdingSlot(
-  stream: AsyncIterable<unknown>,
-  slot: Pick<EnterGranted, "release"> & { lost: AbortSignal; isTakenOver: () => boolean },
-  signal: AbortSignal | undefined,
-  patience: number,
-  passed: (value: unknown) => unknown,
-): AsyncIterable<unknown> {
-  const iterator = stream[Symbol.asyncIterator]();
-  let rejectStep: ((error: TRPCError) => void) | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const unread = setTimeout(
-    () => void close(undefined).catch(() => {}),
-    Math.min(patience, UNREAD_FOR),
-  );
-
-  /** Called when the slot is lost. Ends the stream if a later call has taken the slot over. */
-  function onLost(): void {
-    if (!slot.isTakenOver()) return;
-    rejectStep?.(takenOver());
-    void close(undefined).catch(() => {});
-  }
-
-  /**
-   * Rejects when a later call takes the slot over, and does not wait for the generator's present step.
-   */
-  const stepUnlessLost = (step: Promise<IteratorResult<unknown>>) =>
-    new Promise<IteratorResult<unknown>>((resolve, reject) => {
-      rejectStep = reject;
-      step.then(resolve, reject);
-    });
-
-  async function end(): Promise<void> {
-    clearTimeout(unread);
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-    slot.lost.removeEventListener("abort", onLost);
-    await slot.release();
-  }
-
-  /**
-   * Closes the stream, and releases the slot after `patience` at the latest. The work may go on for a
-   * while: a generator only ends at its next `yield`.
-   */
-  function onAbort(): void {
-    timer = setTimeout(() => void end(), patience);
-    void close(undefined).catch(() => {});
-  }
-
-  async function close(value: unknown): Promise<IteratorResult<unknown>> {
-    try {
-      const closed = await iterator.return?.(value);
-      return closed ?? { done: true, value };
-    } finally {
-      await end();
-    }
-  }
-
-  async function releasing(
-    step: Promise<IteratorResult<unknown>>,
-  ): Promise<IteratorResult<unknown>> {
-    try {
-      const { done, value } = await step;
-      // Hold the parts of the value before the stream ends, or the slot could be released too early.
-      const result = { done: done === true, value: passed(value) };
-      if (result.done) await end();
-      return result;
-    } catch (error) {
-      await end();
-      throw error;
-    }
-  }
-
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
-  if (slot.lost.aborted) onLost();
-  else slot.lost.addEventListener("abort", onLost, { once: true });
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next(...value: [] | [undefined]) {
-        clearTimeout(unread);
-        return releasing(stepUnlessLost(iterator.next(...value)));
-      },
-      return: close,
-      throw: (error: unknown) =>
-        iterator.throw === undefined ? close(undefined) : releasing(iterator.throw(error)),
-    }),
-  };
 }
 
 function isAsyncIterable(data: unknown): data is AsyncIterable<unknown> {
