@@ -12,7 +12,7 @@ import { throwingPublicErrors, toPublicError } from "./errors.js";
 import { keyOption } from "../../core/key-option.js";
 import { type KeyResolver, resolveKey } from "./key-for-caller.js";
 import type { PlanFor } from "./plan-for-caller.js";
-import type { RateLimitRouter } from "./router-types.js";
+import type { Item, Query, RateLimitRouter } from "./router-types.js";
 import { createRateLimitSchemas } from "./schemas.js";
 import { createHubPerStream, createWatchHub, type WatchSource } from "../changes/watch-hub.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
@@ -60,85 +60,27 @@ export function createRateLimitRouter<
   TName extends string,
 >(
   t: Pick<ReturnType<TRPCBuilder<TContext, TMeta>["create"]>, "procedure" | "router">,
-  {
-    limiter,
-    names,
-    resolver,
-    planFor,
-    authorize,
-    interval,
-    maxStreams,
-    keyInterval,
-  }: RouterOptions<TContext, TName>,
+  options: RouterOptions<TContext, TName>,
 ): RateLimitRouter<TContext, TMeta, TName> {
-  const schemas = createRateLimitSchemas(names);
-  const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
-    resolveKey(resolver, ctx as TContext, name, requested);
-  const hub = requestsOwnIo()
-    ? createHubPerStream(limiter, interval)
-    : createWatchHub(limiter, interval);
-  const streams = createWatchStreams({
-    names,
-    hub,
-    maxStreams,
-    keyInterval,
-    keyFor,
-    planFor,
-    // tRPC's client must not reconnect on this code. Clients of this package poll instead, and try a
-    // stream again after growing pauses. A client that reconnects by itself is not refused: it sends the
-    // id of the stream that it replaces.
-    refusal: (message) => new TRPCError({ code: "CONFLICT", message }),
-    toPublicError,
-  });
-
-  async function limitFor(
-    ctx: unknown,
-    name: TName,
-    requested: string | undefined,
-  ): Promise<KeyAndPlan> {
-    const key = await keyFor(ctx, name, requested);
-    return { ...keyOption(key), plan: await planFor(ctx, name, key) };
-  }
-
-  async function authorized(
-    ctx: unknown,
-    action: "limit" | "reset",
-    name: TName,
-    requested: string | undefined,
-  ): Promise<KeyAndPlan> {
-    const forbidden = new TRPCError({
-      code: "FORBIDDEN",
-      message: `This caller may not use "${action}" on rate limit "${name}"`,
-    });
-    if (authorize === undefined) throw forbidden;
-    const key = await keyFor(ctx, name, requested);
-    if (!(await authorize({ ctx: ctx as TContext, action, name, key }))) throw forbidden;
-    return { ...keyOption(key), plan: await planFor(ctx, name, key) };
-  }
+  const { limiter } = options;
+  const schemas = createRateLimitSchemas(options.names);
+  const streams = createStreams(options);
 
   return t.router({
     /** The state of one limit, for the client to calculate with. */
-    status: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
-      throwingPublicErrors(async (): Promise<RateLimitSnapshot<TName>> => {
-        const limit = await limitFor(ctx, name, key);
-        const [snapshot] = await limiter.snapshots([{ name, ...limit }]);
-        if (count !== undefined && !isExempt(limiter, snapshot!)) {
-          validateSatisfiable(name, snapshot!.config, count, false);
-        }
-        return { ...snapshot!, ...(key !== undefined && { key }) };
-      }),
-    ),
+    status: t.procedure
+      .input(schemas.query)
+      .query(({ ctx, input }) => throwingPublicErrors(() => snapshotFor(options, ctx, input))),
 
     /** The answer that `limit` would give. Consumes nothing. */
-    check: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
-      throwingPublicErrors(async () =>
-        shownToClients(
-          await limiter.check(name, {
-            ...(await limitFor(ctx, name, key)),
-            ...(count !== undefined && { count }),
-          }),
-        ),
-      ),
+    check: t.procedure.input(schemas.query).query(({ ctx, input }) =>
+      throwingPublicErrors(async () => {
+        const { name, count } = input;
+        const limit = await limitFor(options, ctx, input);
+        return shownToClients(
+          await limiter.check(name, { ...limit, ...(count !== undefined && { count }) }),
+        );
+      }),
     ),
 
     /**
@@ -150,28 +92,89 @@ export function createRateLimitRouter<
     }),
 
     /** Consumes tokens, where `authorize` allows it. A denial is an answer, not an error. */
-    limit: t.procedure
-      .input(schemas.limit)
-      .mutation(({ ctx, input: { name, key, count, reserve } }) =>
-        throwingPublicErrors(async () => {
-          const allowed = await authorized(ctx, "limit", name, key);
-          return shownToClients(
-            await limiter.limit(name, {
-              ...allowed,
-              ...(count !== undefined && { count }),
-              reserve,
-            }),
-          );
-        }),
-      ),
+    limit: t.procedure.input(schemas.limit).mutation(({ ctx, input }) =>
+      throwingPublicErrors(async () => {
+        const { name, count, reserve } = input;
+        const allowed = await authorized(options, ctx, "limit", input);
+        return shownToClients(
+          await limiter.limit(name, {
+            ...allowed,
+            ...(count !== undefined && { count }),
+            reserve,
+          }),
+        );
+      }),
+    ),
 
     /** Fills a bucket, where `authorize` allows it. */
-    reset: t.procedure.input(schemas.reset).mutation(({ ctx, input: { name, key } }) =>
+    reset: t.procedure.input(schemas.reset).mutation(({ ctx, input }) =>
       throwingPublicErrors(async () => {
-        await limiter.reset(name, await authorized(ctx, "reset", name, key));
+        await limiter.reset(input.name, await authorized(options, ctx, "reset", input));
       }),
     ),
   });
+}
+
+function createStreams<TContext extends object, TName extends string>(
+  options: RouterOptions<TContext, TName>,
+) {
+  const { limiter, names, planFor, interval, maxStreams, keyInterval } = options;
+  return createWatchStreams({
+    names,
+    hub: requestsOwnIo()
+      ? createHubPerStream(limiter, interval)
+      : createWatchHub(limiter, interval),
+    maxStreams,
+    keyInterval,
+    keyFor: (ctx, name, requested) =>
+      resolveKey(options.resolver, ctx as TContext, name, requested),
+    planFor,
+    // tRPC's client must not reconnect on this code. Clients of this package poll instead, and try a
+    // stream again after growing pauses. A client that reconnects by itself is not refused: it sends the
+    // id of the stream that it replaces.
+    refusal: (message) => new TRPCError({ code: "CONFLICT", message }),
+    toPublicError,
+  });
+}
+
+async function snapshotFor<TContext extends object, TName extends string>(
+  options: RouterOptions<TContext, TName>,
+  ctx: unknown,
+  input: Query<TName>,
+): Promise<RateLimitSnapshot<TName>> {
+  const { limiter } = options;
+  const { name, key, count } = input;
+  const limit = await limitFor(options, ctx, input);
+  const [snapshot] = await limiter.snapshots([{ name, ...limit }]);
+  if (count !== undefined && !isExempt(limiter, snapshot!)) {
+    validateSatisfiable(name, snapshot!.config, count, false);
+  }
+  return { ...snapshot!, ...(key !== undefined && { key }) };
+}
+
+async function limitFor<TContext extends object, TName extends string>(
+  { resolver, planFor }: RouterOptions<TContext, TName>,
+  ctx: unknown,
+  { name, key: requested }: Item<TName>,
+): Promise<KeyAndPlan> {
+  const key = await resolveKey(resolver, ctx as TContext, name, requested);
+  return { ...keyOption(key), plan: await planFor(ctx, name, key) };
+}
+
+async function authorized<TContext extends object, TName extends string>(
+  { resolver, planFor, authorize }: RouterOptions<TContext, TName>,
+  ctx: unknown,
+  action: "limit" | "reset",
+  { name, key: requested }: Item<TName>,
+): Promise<KeyAndPlan> {
+  const forbidden = new TRPCError({
+    code: "FORBIDDEN",
+    message: `This caller may not use "${action}" on rate limit "${name}"`,
+  });
+  if (authorize === undefined) throw forbidden;
+  const key = await resolveKey(resolver, ctx as TContext, name, requested);
+  if (!(await authorize({ ctx: ctx as TContext, action, name, key }))) throw forbidden;
+  return { ...keyOption(key), plan: await planFor(ctx, name, key) };
 }
 
 /** The result without `storeFailed`: an attacker must not learn which limits an outage opens. */
