@@ -1,8 +1,4 @@
-export {
-  createRateLimitTRPC,
-  type RateLimitTRPCOptions,
-  type TRPCRootLike,
-} from "./create-rate-limit-trpc.js";
+export { createRateLimitTRPC } from "./create-rate-limit-trpc.js";
 export type {
   AdminAction,
   AdminAuthorizeOptions,
@@ -55,3 +51,4 @@ export type {
 export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./response-headers.js";
 export type { AuthorizeOptions } from "./router.js";
 export type { RateLimitRouter } from "./router-types.js";
+export type { RateLimitTRPCOptions, TRPCRootLike } from "./trpc-options.js";
