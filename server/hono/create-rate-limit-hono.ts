@@ -1,5 +1,5 @@
 /** Binds a limiter to an application of Hono: middleware that charges its routes. */
-import type { Context, Env } from "hono";
+import type { Context, Env, Next } from "hono";
 import { countOf } from "../../core/count.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import {
@@ -61,6 +61,26 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
 export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends Env = Env>(
   options: RateLimitHonoOptions<TEnv, TLimits>,
 ): { rateLimited: HonoRateLimited<TEnv, keyof TLimits & string, PlanName<TLimits>> } {
+  const checked = checkedOptions(options);
+  const { limiter } = checked;
+  return {
+    rateLimited(names, charging = {}) {
+      const itemsOf = readRoute(checked, names, charging);
+      return async (context, next) => {
+        // The middleware adds a variable to the context. The functions of the options read the
+        // application's variables.
+        const c = context as unknown as Context<TEnv>;
+        const given = typeof limiter === "function" ? limiter(c) : limiter;
+        const own = given as unknown as UntypedRateLimiter;
+        return charge(own, c, next, () => itemsOf(c, own));
+      };
+    },
+  };
+}
+
+function checkedOptions<TEnv extends Env, TLimits extends LimitConfigs>(
+  options: RateLimitHonoOptions<TEnv, TLimits>,
+): RateLimitHonoOptions<TEnv, TLimits> {
   rejectUnknownOptions(options, OPTIONS, "createRateLimitHono()");
   const { limiter, key, plan, config } = options;
   for (const [option, value] of Object.entries({ key, plan, config })) {
@@ -71,73 +91,74 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
   if (plan !== undefined && typeof limiter !== "function") {
     validatePlan("createRateLimitHono()", limiter, Object.keys(limiter.limits), plan);
   }
-  const limiterOf = (c: Context<TEnv>) =>
-    (typeof limiter === "function" ? limiter(c) : limiter) as unknown as UntypedRateLimiter;
+  return { limiter, key, plan, config };
+}
 
+/** Checks the arguments of `rateLimited`, and returns the items that a request is charged. */
+function readRoute<TEnv extends Env, TLimits extends LimitConfigs>(
+  { limiter, key, plan, config }: RateLimitHonoOptions<TEnv, TLimits>,
+  names: string | readonly string[],
+  charging: HonoRateLimitedOptions<TEnv, keyof TLimits & string, PlanName<TLimits>>,
+) {
   type TName = keyof TLimits & string;
-  const rateLimited: HonoRateLimited<TEnv, TName, PlanName<TLimits>> = (names, charging = {}) => {
-    const limits = typeof limiter === "function" ? undefined : limiter.limits;
-    const all = chargedNames(names, limits);
-    if (limits !== undefined) refuseSlots(slotsAmong(all, limits));
-    rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
-    validateCharging("rateLimited()", charging);
-    const { on = "call", resetOnSuccess = false, count, key: ownKey = key } = charging;
-    if (typeof count !== "function") countOf(charging as { count?: number });
-    const { plan: ownPlan } = charging;
-    if (typeof limiter !== "function" && (ownPlan ?? plan ?? config) === ownPlan) {
-      validatePlan("rateLimited()", limiter, all, ownPlan);
-    }
-    const sayPlan = (c: Context<TEnv>, name: TName) => {
-      if (ownPlan === undefined) return plan && (() => plan(c, name as PlannedName<TLimits>));
-      return () => (typeof ownPlan === "function" ? ownPlan(c, name) : ownPlan);
-    };
-
-    const itemsOf = (
-      c: Context<TEnv>,
-      own: UntypedRateLimiter,
-    ): Promise<RequestItem<Context<TEnv>>[]> =>
-      Promise.all(
-        (all as readonly TName[]).map(async (name) => {
-          const of = { name, key: keyOf(await ownKey(c, name), name) };
-          const given = await config?.(c, name);
-          return {
-            ...of,
-            ...(given === undefined && (await planOption(own, of, sayPlan(c, name)))),
-            ...("count" in charging && {
-              count: typeof count === "function" ? await count(c, name) : count!,
-            }),
-            config: given,
-            on,
-            resetOnSuccess,
-          };
-        }),
-      );
-
-    return async (context, next) => {
-      // The middleware adds a variable to the context. The functions of the options read the
-      // application's variables.
-      const c = context as unknown as Context<TEnv>;
-      const own = limiterOf(c);
-      let charged: ChargedRequest<Context<TEnv>>;
-      try {
-        charged = await chargeRequest(own, await itemsOf(c, own));
-      } catch (error) {
-        return rateLimitResponse(error as Error);
-      }
-      c.set("rateLimit" as never, charged.granted as never);
-      try {
-        await next();
-      } catch (error) {
-        await settleRequest(own, charged, c);
-        throw error;
-      }
-      const failed = c.error !== undefined || c.res.status >= 400;
-      const costs = await settleRequest(own, charged, failed ? c : undefined);
-      addHeaders(c, own, charged, costs);
-      return undefined;
-    };
+  const limits = typeof limiter === "function" ? undefined : limiter.limits;
+  const all = chargedNames(names, limits);
+  if (limits !== undefined) refuseSlots(slotsAmong(all, limits));
+  rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
+  validateCharging("rateLimited()", charging);
+  const { on = "call", resetOnSuccess = false, count, key: ownKey = key, plan: ownPlan } = charging;
+  if (typeof count !== "function") countOf(charging as { count?: number });
+  if (typeof limiter !== "function" && (ownPlan ?? plan ?? config) === ownPlan) {
+    validatePlan("rateLimited()", limiter, all, ownPlan);
+  }
+  const sayPlan = (c: Context<TEnv>, name: TName) => {
+    if (ownPlan === undefined) return plan && (() => plan(c, name as PlannedName<TLimits>));
+    return () => (typeof ownPlan === "function" ? ownPlan(c, name) : ownPlan);
   };
-  return { rateLimited };
+
+  return (c: Context<TEnv>, own: UntypedRateLimiter) =>
+    Promise.all(
+      (all as readonly TName[]).map(async (name) => {
+        const of = { name, key: keyOf(await ownKey(c, name), name) };
+        const given = await config?.(c, name);
+        return {
+          ...of,
+          ...(given === undefined && (await planOption(own, of, sayPlan(c, name)))),
+          ...("count" in charging && {
+            count: typeof count === "function" ? await count(c, name) : count!,
+          }),
+          config: given,
+          on,
+          resetOnSuccess,
+        };
+      }),
+    );
+}
+
+/** Answers a request that is denied. Settles a request that is let through after its handler. */
+async function charge<TEnv extends Env>(
+  own: UntypedRateLimiter,
+  c: Context<TEnv>,
+  next: Next,
+  toItems: () => Promise<RequestItem<Context<TEnv>>[]>,
+): Promise<Response | undefined> {
+  let charged: ChargedRequest<Context<TEnv>>;
+  try {
+    charged = await chargeRequest(own, await toItems());
+  } catch (error) {
+    return rateLimitResponse(error as Error);
+  }
+  c.set("rateLimit" as never, charged.granted as never);
+  try {
+    await next();
+  } catch (error) {
+    await settleRequest(own, charged, c);
+    throw error;
+  }
+  const failed = c.error !== undefined || c.res.status >= 400;
+  const costs = await settleRequest(own, charged, failed ? c : undefined);
+  addHeaders(c, own, charged, costs);
+  return undefined;
 }
 
 /** Adds the header fields of the limits that the request costs. The fields of other middleware stay. */
