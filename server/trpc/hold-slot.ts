@@ -124,14 +124,16 @@ interface Observer {
  * completes.
  */
 function observedWithSlot(observable: Observable, slot: Slot): Observable {
-  const release = () => void slot.release();
   const subscribe: Observable["subscribe"] = (observer) => {
+    const release = () => {
+      slot.signal.removeEventListener("abort", onLost);
+      void slot.release();
+    };
     const onLost = () => {
       if (!slot.isTakenOver) return;
       subscription.unsubscribe();
       observer.error?.(takenOver());
     };
-    slot.signal.addEventListener("abort", onLost, { once: true });
     const subscription = observable.subscribe({
       next: (value) => observer.next?.(value),
       error(error) {
@@ -143,6 +145,9 @@ function observedWithSlot(observable: Observable, slot: Slot): Observable {
         observer.complete?.();
       },
     });
+    // Another call may have taken the slot before the first observer came.
+    if (slot.signal.aborted) onLost();
+    else slot.signal.addEventListener("abort", onLost, { once: true });
     return {
       unsubscribe() {
         subscription.unsubscribe();

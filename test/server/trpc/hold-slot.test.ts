@@ -2,7 +2,13 @@ import { type Observable, type Observer, observable } from "@trpc/server/observa
 import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { expect, it, vi } from "vitest";
-import { isRateLimitError, MINUTE, type RateLimitConfigError } from "../../../server/index.js";
+import {
+  type EnterGranted,
+  isRateLimitError,
+  MINUTE,
+  type RateLimitConfigError,
+} from "../../../server/index.js";
+import { releasedAfter } from "../../../server/trpc/hold-slot.js";
 import { createLimitedTRPC } from "../../support/limited-trpc.js";
 
 const limits = {
@@ -302,4 +308,28 @@ it("refuses options that make no sense, when a procedure is defined", () => {
     'maxWait is for limits of kind "concurrency", got 1; leave it out',
     'rateLimited.transaction() cannot hold a slot of "generations", which is held and released outside of the transaction; use rateLimited() for this limit, before the transaction',
   ]);
+});
+
+it.each([
+  ["before it is observed", 0],
+  ["while it is observed", 1],
+  ["after it was observed", 2],
+])("an observable whose slot is taken over %s fails then, or not at all", async (_, when) => {
+  const taken = new AbortController();
+  const release = vi.fn(async () => {});
+  const slot = { release, signal: taken.signal, isTakenOver: true } as unknown as EnterGranted;
+  const steps: string[] = [];
+  const source = observable<string>(() => () => void steps.push("ended"));
+  const answer = { signal: new AbortController().signal, isSubscription: true, patience: 0 };
+  const result = { ok: true, data: source } as unknown as Parameters<typeof releasedAfter>[0];
+  const held = await releasedAfter(result, slot, answer);
+  if (when === 0) taken.abort();
+  const { data } = held as unknown as { data: typeof source };
+  const observed = data.subscribe({
+    error: (error) => void steps.push((error as { code: string }).code),
+  });
+  if (when === 1) taken.abort();
+  observed.unsubscribe();
+  if (when === 2) taken.abort();
+  expect(steps).toEqual(when === 2 ? ["ended"] : ["ended", "CONFLICT"]);
 });
