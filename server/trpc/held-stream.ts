@@ -52,6 +52,8 @@ class HeldStream {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Rejects the step that the reader waits for. */
   #rejectStep: ((error: TRPCError) => void) | undefined;
+  /** Whether the slot was taken over between two steps: the next step rejects. */
+  #isTakenOver = false;
 
   /**
    * @param signal the signal of the request, which is aborted when the client goes away.
@@ -75,6 +77,10 @@ class HeldStream {
 
   readonly next = (...value: [] | [undefined]): Promise<Step> => {
     clearTimeout(this.#unread);
+    if (this.#isTakenOver) {
+      this.#isTakenOver = false;
+      return Promise.reject(takenOver());
+    }
     return this.#releasing(this.#stepUnlessLost(this.#iterator.next(...value)));
   };
 
@@ -95,7 +101,8 @@ class HeldStream {
   /** Called when the slot is lost. Ends the stream if a later call has taken the slot over. */
   readonly #onLost = (): void => {
     if (!this.slot.isTakenOver()) return;
-    this.#rejectStep?.(takenOver());
+    if (this.#rejectStep === undefined) this.#isTakenOver = true;
+    else this.#rejectStep(takenOver());
     this.#closeUnasked();
   };
 
@@ -119,7 +126,8 @@ class HeldStream {
   #stepUnlessLost(step: Promise<Step>): Promise<Step> {
     return new Promise((resolve, reject) => {
       this.#rejectStep = reject;
-      step.then(resolve, reject);
+      const end = () => (this.#rejectStep = undefined);
+      step.finally(end).then(resolve, reject);
     });
   }
 

@@ -8,6 +8,7 @@ import {
   MINUTE,
   type RateLimitConfigError,
 } from "../../../server/index.js";
+import { holdingSlot } from "../../../server/trpc/held-stream.js";
 import { releasedAfter } from "../../../server/trpc/hold-slot.js";
 import { createLimitedTRPC } from "../../support/limited-trpc.js";
 
@@ -332,4 +333,21 @@ it.each([
   observed.unsubscribe();
   if (when === 2) taken.abort();
   expect(steps).toEqual(when === 2 ? ["ended"] : ["ended", "CONFLICT"]);
+});
+
+it("a stream whose slot is taken over between two steps fails at the next one, and has then ended", async () => {
+  const taken = new AbortController();
+  const release = vi.fn(async () => {});
+  async function* words() {
+    yield "a";
+    yield "b";
+  }
+  const slot = { release, lost: taken.signal, isTakenOver: () => true };
+  const stream = holdingSlot(words(), slot, undefined, MINUTE, (word) => word);
+  const steps = stream[Symbol.asyncIterator]();
+  expect(await steps.next()).toEqual({ done: false, value: "a" });
+  taken.abort();
+  await expect(steps.next()).rejects.toMatchObject({ code: "CONFLICT" });
+  expect(await steps.next()).toMatchObject({ done: true });
+  expect(release).toHaveBeenCalled();
 });
