@@ -4,19 +4,17 @@
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { applyAtOnce, resultsOf } from "../at-once.js";
-import type { Settled } from "../plan-writes.js";
-import { checkTable } from "../sql/table/check-table.js";
-import { DatabaseClock } from "../sql/table/database-clock.js";
+import type { Statements } from "../sql/dialect.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
 import { pruneSql } from "../sql/prune.js";
-import { overridesBeside, SqlOverrideTable } from "../sql/override-table.js";
+import { SqlOverrideTable } from "../sql/override-table.js";
 import { tableOf } from "../sql-store.js";
 import { rowsAtOnce } from "../sql/sqlite/rows-at-once.js";
 import { quotedTable } from "../sql/sql.js";
 import { sqlite } from "../sql/sqlite/sqlite.js";
-import { isMissingTable, storeError } from "../sql/store-error.js";
 import { type Call, expiredError, type RateLimitStore } from "../store.js";
 import { isD1 } from "./d1.js";
+import { DurableTable } from "./durable-table.js";
 
 /** A `DurableObjectStorage` with SQLite, such as `ctx.storage`. */
 export interface DurableStorageLike {
@@ -68,68 +66,24 @@ export function durableStore(
     const expected = "left out: decisions of a Durable Object run one after the other";
     throw new RateLimitConfigError(other, (others as Record<string, unknown>)[other], expected);
   }
-  const tableName = tableOf(options);
-  const table = quotedTable(tableName);
-  const clock = new DatabaseClock();
-  const statements = sqlite.statements(tableName, clock, "");
+  const name = tableOf(options);
   const query = (text: string, params: readonly unknown[]) =>
     storage.sql.exec(text, ...(params as never[])).toArray() as SqlRow[];
-  const connection: SqlConnection = {
-    query: async (text, params) => query(text, params),
-    async execute(text, params) {
-      query(text, params);
-      const [row] = query("SELECT changes() AS n", []);
-      return Number(row!["n"]);
-    },
-  };
-  const wrap = (error: unknown) => storeError(error, tableName, sqlite);
-
-  const rows = rowsAtOnce(table, { query, execute: query });
-
-  let isReady = false;
-  async function prepare(): Promise<void> {
-    if (isReady) return;
-    query(`CREATE TABLE IF NOT EXISTS ${table} (${COLUMNS})`, []);
-    await checkTable(sqlite, connection, tableName, clock);
-    isReady = true;
-  }
-
-  /**
-   * Runs `run`, and creates the table again if it is missing: `deleteAll` of the storage also deletes
-   * the table.
-   */
-  async function onTable<TResult>(run: () => TResult | Promise<TResult>): Promise<TResult> {
-    await prepare();
-    try {
-      return await run();
-    } catch (error) {
-      if (!(error instanceof Error && isMissingTable(error))) throw error;
-      isReady = false;
-      await prepare();
-      return run();
-    }
-  }
+  const table = new DurableTable(query, name);
+  const { clock, connection } = table;
+  const statements = sqlite.statements(name, clock, "");
+  const rows = rowsAtOnce(quotedTable(name), { query, execute: query });
+  const { isConflict } = sqlite.errors;
 
   const apply: RateLimitStore["apply"] = async (decisions, call?: Call) => {
-    let settled: Settled[];
-    try {
-      settled = await onTable(() => {
-        if (call?.expired) throw expiredError();
-        return storage.transactionSync(() => applyAtOnce(decisions, rows));
-      });
-    } catch (error) {
-      throw wrap(error);
-    }
+    const settled = await table.run(() => {
+      if (call?.expired) throw expiredError();
+      return storage.transactionSync(() => applyAtOnce(decisions, rows));
+    });
     return resultsOf(settled);
   };
-
-  const list: NonNullable<RateLimitStore["list"]> = async (...page) => {
-    try {
-      return await onTable(() => statements.list(connection, ...page));
-    } catch (error) {
-      throw wrap(error);
-    }
-  };
+  const list: NonNullable<RateLimitStore["list"]> = (...page) =>
+    table.run(() => statements.list(connection, ...page));
 
   return {
     apply,
@@ -137,40 +91,18 @@ export function durableStore(
     overrides: new SqlOverrideTable({
       dialect: sqlite,
       connection,
-      limits: tableName,
+      limits: name,
       clock,
-      isConflict: sqlite.errors.isConflict,
-      prepare() {
-        const overrides = quotedTable(overridesBeside(tableName));
-        query(`CREATE TABLE IF NOT EXISTS ${overrides} (${OVERRIDE_COLUMNS})`, []);
-      },
+      isConflict,
+      prepare: () => table.createOverrides(),
     }),
-    async *names() {
-      try {
-        await prepare();
-        let found = await statements.nextName(connection, undefined);
-        while (found !== undefined) {
-          yield found;
-          found = await statements.nextName(connection, found);
-        }
-      } catch (error) {
-        throw wrap(error);
-      }
-    },
-    async *prune(terms) {
-      try {
-        await prepare();
+    names: () => table.pages(() => namesOf(connection, statements)),
+    prune: (terms) =>
+      table.pages(() => {
         const on = { ...connection, locking: { lock: "none" } as const };
         const store = { apply, list };
-        const { isConflict } = sqlite.errors;
-        yield* pruneSql(
-          { dialect: sqlite, table: tableName, connection: on, store, isConflict },
-          terms,
-        );
-      } catch (error) {
-        throw wrap(error);
-      }
-    },
+        return pruneSql({ dialect: sqlite, table: name, connection: on, store, isConflict }, terms);
+      }),
     using(tx) {
       throw new RateLimitConfigError("tx", tx, { message: `using() cannot work: ${INSTEAD}` });
     },
@@ -181,12 +113,16 @@ export function durableStore(
   };
 }
 
-// As in the package's migrations for SQLite.
-const COLUMNS = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '',
-  "shard" INTEGER NOT NULL DEFAULT 0, "used" REAL NOT NULL, "ts" REAL NOT NULL,
-  PRIMARY KEY ("name", "key", "shard")`;
-const OVERRIDE_COLUMNS = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '',
-  "rule" TEXT NOT NULL, "until" REAL NOT NULL, "setAt" REAL NOT NULL, PRIMARY KEY ("name", "key")`;
+async function* namesOf(
+  connection: SqlConnection,
+  statements: Pick<Statements, "nextName">,
+): AsyncGenerator<string, void, undefined> {
+  let found = await statements.nextName(connection, undefined);
+  while (found !== undefined) {
+    yield found;
+    found = await statements.nextName(connection, found);
+  }
+}
 
 const INSTEAD =
   "nothing can be awaited inside a transaction of a Durable Object; call limit() first, write " +
