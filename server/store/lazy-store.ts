@@ -32,98 +32,46 @@ export function lazyStore<TTransaction = unknown>(
   if (typeof open !== "function") {
     throw new RateLimitConfigError("open", open, "a function that returns a store");
   }
-  let opened: RateLimitStore<TTransaction> | undefined;
-  /** The listeners that the limiter registers when it is made, before the first call. */
-  const batchListeners = new Set<BatchListener>();
-  const poolListeners = new Set<(error: unknown) => void>();
-  const store = (): RateLimitStore<TTransaction> => (opened ??= connected());
-
-  function connected(): RateLimitStore<TTransaction> {
-    const made = opening(open);
-    if (batchListeners.size > 0) {
-      made.onBatch?.((event) => batchListeners.forEach((listener) => listener(event)));
-    }
-    made.onPoolError?.((error) => poolListeners.forEach((listener) => listener(error)));
-    return made;
-  }
-
-  function overrides(): OverrideTable {
-    const { overrides: table } = store();
-    if (table !== undefined) return table;
-    const message = "this store does not support overrides; use prismaStore() or pgStore()";
-    throw new RateLimitConfigError("store", opened, { message });
-  }
-
+  const later = new Opening(open);
   const lazy: Optional<RateLimitStore<TTransaction>> = {
-    apply: async (decisions, call) => store().apply(decisions, call),
+    apply: async (decisions, call) => later.store.apply(decisions, call),
     get submit() {
       // Does not open the store: the limiter reads `submit` at each call, and an error of `open` would
       // not reach the caller.
-      return opened?.submit?.bind(opened);
+      return later.opened?.submit?.bind(later.opened);
     },
     get using() {
-      const { using } = store();
-      return using?.bind(opened);
+      return later.store.using?.bind(later.store);
     },
     get transaction() {
-      const { transaction } = store();
-      return transaction?.bind(opened);
+      return later.store.transaction?.bind(later.store);
     },
     get list() {
-      const { list } = store();
-      return list?.bind(opened);
+      return later.store.list?.bind(later.store);
     },
     get earliest() {
-      const { earliest } = store();
-      return earliest?.bind(opened);
+      return later.store.earliest?.bind(later.store);
     },
     get names() {
-      const { names } = store();
-      return names?.bind(opened);
+      return later.store.names?.bind(later.store);
     },
-    overrides: {
-      read: async (call) => overrides().read(call),
-      get readOf() {
-        const table = overrides();
-        return table.readOf?.bind(table);
-      },
-      get readPage() {
-        const table = overrides();
-        return table.readPage?.bind(table);
-      },
-      get readChanges() {
-        const table = overrides();
-        return table.readChanges?.bind(table);
-      },
-      async readWithin(tx, of) {
-        const table = overrides();
-        return table.readWithin?.(tx, of) ?? table.read();
-      },
-      get writeWithin() {
-        const table = overrides();
-        return table.writeWithin?.bind(table);
-      },
-      write: async (row, call) => overrides().write(row, call),
-      remove: async (name, key, call) => overrides().remove(name, key, call),
-      removeEnded: async (before, call) => overrides().removeEnded(before, call),
-    } satisfies Optional<OverrideTable> as OverrideTable,
-    clock: () => opened?.clock?.() ?? Date.now(),
-    clockBehind: () => opened?.clockBehind?.() ?? 0,
-    clockAhead: () => opened?.clockAhead?.() ?? 0,
-    isSilentSince: (since) => opened?.isSilentSince?.(since) ?? true,
-    whyLate: () => opened?.whyLate?.() ?? "",
-    onBatch: (listener) => registered(batchListeners, listener),
-    onPoolError: (listener) => registered(poolListeners, listener),
+    overrides: lazyOverrides(() => later.overrides),
+    clock: () => later.opened?.clock?.() ?? Date.now(),
+    clockBehind: () => later.opened?.clockBehind?.() ?? 0,
+    clockAhead: () => later.opened?.clockAhead?.() ?? 0,
+    isSilentSince: (since) => later.opened?.isSilentSince?.(since) ?? true,
+    whyLate: () => later.opened?.whyLate?.() ?? "",
+    onBatch: (listener) => registered(later.batchListeners, listener),
+    onPoolError: (listener) => registered(later.poolListeners, listener),
     async *prune(terms) {
-      const { prune, list } = store();
-      if (prune !== undefined) {
-        yield* prune.call(opened, terms);
-      } else if (list === undefined) {
+      const { store } = later;
+      if (store.prune !== undefined) {
+        yield* store.prune(terms);
+      } else if (store.list === undefined) {
         const message = "this store does not support prune(); use prismaStore() or pgStore()";
-        throw new RateLimitConfigError("store", opened, { message });
+        throw new RateLimitConfigError("store", store, { message });
       } else {
-        const apply = opened!.apply.bind(opened);
-        yield* pruneByList({ apply, list: list.bind(opened) }, terms);
+        yield* pruneByList({ apply: store.apply.bind(store), list: store.list.bind(store) }, terms);
       }
     },
   };
@@ -131,9 +79,70 @@ export function lazyStore<TTransaction = unknown>(
   return lazy as RateLimitStore<TTransaction>;
 }
 
+/** The store, which is opened when it is first asked for, and the listeners that wait for it. */
+class Opening<TTransaction> {
+  /** `undefined` before the first call that needs the store. */
+  opened: RateLimitStore<TTransaction> | undefined;
+  /** The listeners that the limiter registers when it is made, before the first call. */
+  readonly batchListeners = new Set<BatchListener>();
+  readonly poolListeners = new Set<(error: unknown) => void>();
+
+  constructor(private readonly open: () => RateLimitStore<TTransaction>) {}
+
+  get store(): RateLimitStore<TTransaction> {
+    return (this.opened ??= this.#connected());
+  }
+
+  get overrides(): OverrideTable {
+    const { overrides } = this.store;
+    if (overrides !== undefined) return overrides;
+    const message = "this store does not support overrides; use prismaStore() or pgStore()";
+    throw new RateLimitConfigError("store", this.opened, { message });
+  }
+
+  #connected(): RateLimitStore<TTransaction> {
+    const made = openChecked(this.open);
+    if (this.batchListeners.size > 0) {
+      made.onBatch?.((event) => this.batchListeners.forEach((listener) => listener(event)));
+    }
+    made.onPoolError?.((error) => this.poolListeners.forEach((listener) => listener(error)));
+    return made;
+  }
+}
+
+/** @param open returns the table, and opens the store if needed. */
+function lazyOverrides(open: () => OverrideTable): OverrideTable {
+  return {
+    read: async (call) => open().read(call),
+    get readOf() {
+      const table = open();
+      return table.readOf?.bind(table);
+    },
+    get readPage() {
+      const table = open();
+      return table.readPage?.bind(table);
+    },
+    get readChanges() {
+      const table = open();
+      return table.readChanges?.bind(table);
+    },
+    async readWithin(tx, of) {
+      const table = open();
+      return table.readWithin?.(tx, of) ?? table.read();
+    },
+    get writeWithin() {
+      const table = open();
+      return table.writeWithin?.bind(table);
+    },
+    write: async (row, call) => open().write(row, call),
+    remove: async (name, key, call) => open().remove(name, key, call),
+    removeEnded: async (before, call) => open().removeEnded(before, call),
+  } satisfies Optional<OverrideTable> as OverrideTable;
+}
+
 type Optional<TStore> = { [Name in keyof TStore]: TStore[Name] | undefined };
 
-function opening<TTransaction>(
+function openChecked<TTransaction>(
   open: () => RateLimitStore<TTransaction>,
 ): RateLimitStore<TTransaction> {
   let made: RateLimitStore<TTransaction>;
