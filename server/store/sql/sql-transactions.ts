@@ -5,7 +5,7 @@
 import type { RowAccess, RowStatements } from "../row-access.js";
 import type { JoinedStore, RowId } from "../store.js";
 import { createTransactionGate } from "../transactions/after-the-end.js";
-import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
+import { TransactionStore } from "../transactions/decisions-inside.js";
 import { type Connection, inside, type Locking, NoTransactionsError } from "./connection.js";
 import type { Dialect } from "./dialect.js";
 import type { DriverTransactionOptions, SqlConnection, SqlDriver } from "./driver.js";
@@ -118,7 +118,7 @@ export class SqlTransactions<TTransaction> {
     const joined = replaced(this.#statements(inside(gate.connection, locking)));
     const list: JoinedList = (...page) => table.statements.list(gate.connection, ...page);
     const earliest: JoinedEarliest = (...of) => table.statements.earliest(gate.connection, ...of);
-    return createTransactionStore(joined, { isConflict, wrap }, { list, earliest }, gate);
+    return new TransactionStore(joined, { isConflict, wrap }, { list, earliest }, gate);
   }
 
   /**
