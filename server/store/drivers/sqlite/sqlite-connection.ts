@@ -36,7 +36,7 @@ const connections = new WeakMap<SqliteDatabaseLike, SqliteConnection>();
 /** @returns the same object for the same connection. */
 export function sqliteConnection(db: SqliteDatabaseLike): SqliteConnection {
   let connection = connections.get(db);
-  if (connection === undefined) connections.set(db, (connection = connect(db)));
+  if (connection === undefined) connections.set(db, (connection = new Connection(db)));
   return connection;
 }
 
@@ -50,31 +50,50 @@ export function isInTransaction(db: object): boolean | undefined {
   return typeof isOpen === "boolean" ? isOpen : undefined;
 }
 
-function connect(db: SqliteDatabaseLike): SqliteConnection {
-  const statements = new Map<string, SqliteStatementLike>();
+class Connection implements SqliteConnection {
+  /** The most recently used statement is the last one. */
+  readonly #statements = new Map<string, SqliteStatementLike>();
 
-  function prepare(text: string): SqliteStatementLike {
-    const known = statements.get(text);
-    if (known !== undefined) {
-      // The most recently used is the last one.
-      statements.delete(text);
-      statements.set(text, known);
-      return known;
+  constructor(private readonly db: SqliteDatabaseLike) {}
+
+  get isInTransaction(): boolean {
+    return isInTransaction(this.db) === true;
+  }
+
+  readonly query: SqliteConnection["query"] = (text, params) =>
+    this.#prepare(text).all(...(params as never[])) as SqlRow[];
+
+  readonly execute: SqliteConnection["execute"] = (text, params) =>
+    Number(this.#prepare(text).run(...(params as never[])).changes);
+
+  run(text: string): void {
+    this.db.exec(text);
+  }
+
+  transaction<TValue>(decide: () => TValue, write: (value: TValue) => void): TValue {
+    try {
+      return this.#transact(decide, write);
+    } catch (error) {
+      const { unsafeMode } = this.db as DatabaseSettings;
+      if (!isConnectionBusy(error) || unsafeMode === undefined) throw error;
+      // The application iterates over rows, perhaps with a call for each row. SQLite can begin a
+      // transaction meanwhile, but better-sqlite3 does so only in its unsafe mode.
+      unsafeMode.call(this.db, true);
+      try {
+        return this.#transact(decide, write);
+      } finally {
+        unsafeMode.call(this.db, false);
+      }
     }
-    const statement = db.prepare(text);
-    const settings = statement as StatementSettings;
-    settings.safeIntegers?.(false);
-    settings.setReadBigInts?.(false);
-    settings.setReturnArrays?.(false);
-    const [oldest] = statements.keys();
-    if (statements.size === MAX_STATEMENTS) statements.delete(oldest!);
-    statements.set(text, statement);
-    return statement;
+  }
+
+  rollBack(): void {
+    if (this.isInTransaction) this.db.exec("ROLLBACK");
   }
 
   /** Reads take no lock for writing, so a denial waits for no process that writes. */
-  function transact<TValue>(decide: () => TValue, write: (value: TValue) => void): TValue {
-    connection.execute("BEGIN", []);
+  #transact<TValue>(decide: () => TValue, write: (value: TValue) => void): TValue {
+    this.execute("BEGIN", []);
     try {
       let value = decide();
       try {
@@ -83,47 +102,36 @@ function connect(db: SqliteDatabaseLike): SqliteConnection {
         if (!isBusy(error)) throw error;
         // Another process writes now, or has written since the read. Wait for that process, and read
         // again.
-        connection.rollBack();
-        connection.execute("BEGIN IMMEDIATE", []);
+        this.rollBack();
+        this.execute("BEGIN IMMEDIATE", []);
         value = decide();
         write(value);
       }
-      connection.execute("COMMIT", []);
+      this.execute("COMMIT", []);
       return value;
     } catch (error) {
-      connection.rollBack();
+      this.rollBack();
       throw error;
     }
   }
 
-  const connection: SqliteConnection = {
-    get isInTransaction() {
-      return isInTransaction(db) === true;
-    },
-    query: (text, params) => prepare(text).all(...(params as never[])) as SqlRow[],
-    execute: (text, params) => Number(prepare(text).run(...(params as never[])).changes),
-    run: (text) => void db.exec(text),
-    transaction(decide, write) {
-      try {
-        return transact(decide, write);
-      } catch (error) {
-        const { unsafeMode } = db as DatabaseSettings;
-        if (!isConnectionBusy(error) || unsafeMode === undefined) throw error;
-        // The application iterates over rows, perhaps with a call for each row. SQLite can begin a
-        // transaction meanwhile, but better-sqlite3 does so only in its unsafe mode.
-        unsafeMode.call(db, true);
-        try {
-          return transact(decide, write);
-        } finally {
-          unsafeMode.call(db, false);
-        }
-      }
-    },
-    rollBack() {
-      if (connection.isInTransaction) db.exec("ROLLBACK");
-    },
-  };
-  return connection;
+  #prepare(text: string): SqliteStatementLike {
+    const known = this.#statements.get(text);
+    if (known !== undefined) {
+      this.#statements.delete(text);
+      this.#statements.set(text, known);
+      return known;
+    }
+    const statement = this.db.prepare(text);
+    const settings = statement as StatementSettings;
+    settings.safeIntegers?.(false);
+    settings.setReadBigInts?.(false);
+    settings.setReturnArrays?.(false);
+    const [oldest] = this.#statements.keys();
+    if (this.#statements.size === MAX_STATEMENTS) this.#statements.delete(oldest!);
+    this.#statements.set(text, statement);
+    return statement;
+  }
 }
 
 /** The connection is not free, so nothing was sent. The call tries again. */

@@ -14,7 +14,7 @@ import {
   type SqliteConnection,
   sqliteConnection,
 } from "./sqlite-connection.js";
-import { createSqliteTurn } from "./sqlite-turn.js";
+import { createSqliteTurn, type SqliteTurn } from "./sqlite-turn.js";
 
 export const NO_OPEN =
   "transaction() needs a connection of its own, because other requests use this one meanwhile, " +
@@ -40,25 +40,31 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
 ): SynchronousDrivers<TDatabase> {
   const shared = sqliteConnection(db);
   const turn = createSqliteTurn();
-
-  const demandFree = () => {
-    if (shared.isInTransaction) {
-      throw new SqliteBusyError("the application has a transaction open on the connection");
-    }
+  const single = ownStatements(shared, turn);
+  return {
+    transactions: transactionsApart(db, open, single, turn),
+    single,
+    atOnce: ownDecisions(shared, turn),
   };
+}
+
+function ownStatements(shared: SqliteConnection, turn: SqliteTurn): SqlDriver<SqlConnection> {
   const alone = <TResult>(run: () => TResult, isWanted?: () => boolean): Promise<TResult> =>
     turn.statement(() => {
-      demandFree();
+      demandFree(shared);
       return run();
     }, isWanted);
-  const single: SqlDriver<SqlConnection> = {
+  return {
     dialect: "sqlite",
     query: (text, params, isWanted) => alone(() => shared.query(text, params), isWanted),
     execute: (text, params, isWanted) => alone(() => shared.execute(text, params), isWanted),
     within: (tx) => tx,
     isConflict: isConnectionBusy,
   };
-  const atOnce: ConnectionAtOnce = {
+}
+
+function ownDecisions(shared: SqliteConnection, turn: SqliteTurn): ConnectionAtOnce {
+  return {
     query: shared.query,
     execute: shared.execute,
     inTurn(run) {
@@ -67,20 +73,33 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
       return undefined;
     },
     transaction(decide, write) {
-      demandFree();
+      demandFree(shared);
       return shared.transaction(decide, write);
     },
   };
+}
 
-  const within = (tx: TDatabase): SqlConnection => {
-    if (tx === db) throw new RateLimitConfigError("tx", tx, { message: SHARED });
-    return connectionOf(sqliteConnection(tx));
-  };
-  const transactions: SqlDriver<TDatabase> = {
+function demandFree(shared: SqliteConnection): void {
+  if (shared.isInTransaction) {
+    throw new SqliteBusyError("the application has a transaction open on the connection");
+  }
+}
+
+/** Each transaction has a connection of its own. */
+function transactionsApart<TDatabase extends SqliteDatabaseLike>(
+  db: TDatabase,
+  open: (() => TDatabase) | undefined,
+  { query, execute }: SqlConnection,
+  turn: SqliteTurn,
+): SqlDriver<TDatabase> {
+  return {
     dialect: "sqlite",
-    query: single.query,
-    execute: single.execute,
-    within,
+    query,
+    execute,
+    within(tx) {
+      if (tx === db) throw new RateLimitConfigError("tx", tx, { message: SHARED });
+      return connectionOf(sqliteConnection(tx));
+    },
     isConflict: isConnectionBusy,
     transaction: (run, options) =>
       turn.transaction(options, async (bound) => {
@@ -101,7 +120,6 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
         }
       }),
   };
-  return { transactions, single, atOnce };
 }
 
 /** The statements of a transaction that is open on a connection of its own. */
