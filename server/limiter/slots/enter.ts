@@ -12,7 +12,7 @@ import { EnterDenied, type EnterOptions, type EnterResult } from "../types/enter
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { nonceOfHolder, validateHolder } from "./holder-id.js";
 import { type LineContext, waitInLine } from "./line.js";
-import { EnterClaim, type Entered, type SlotAndTokens, slotAndTokens } from "./slot-decisions.js";
+import { EnterClaim, type Entered, slotAndTokens } from "./slot-decisions.js";
 import type { ResolveSlots, SlotsLimit } from "./slots-limit.js";
 
 const ENTER_OPTIONS = namesOf<EnterOptions & PlanOptions>({
@@ -40,6 +40,14 @@ export interface EnterContext extends SlotsContext, LineContext {
 
 type Denied = Extract<Entered, { kind: "denied" }>;
 
+/** A call, and its options as they were when they were checked. */
+interface EnterCall extends EnterOptions {
+  readonly context: EnterContext;
+  readonly limit: SlotsLimit;
+  /** The nonce of the slot's holder. */
+  readonly nonce: number;
+}
+
 /**
  * @throws RateLimitError for a denied call with `throws`.
  * @throws the signal's reason when the signal is aborted; then no slot is held.
@@ -49,8 +57,27 @@ export async function enter(
   name: string,
   options: EnterOptions = {},
 ): Promise<EnterResult> {
+  checkOptions(options);
+  const { holder, maxWait, signal, with: items = [] } = options;
+  const limit = context.resolveSlots(name, options);
+  signal?.throwIfAborted();
+  const { environment } = context;
+  const nonce =
+    holder === undefined ? 1 + Math.floor(environment.random() * MAX_NONCE) : nonceOfHolder(holder);
+  const call: EnterCall = { ...options, context, limit, nonce };
+  const sentAt = performance.now();
+  const { entered, tokens } = await (items.length === 0 ? takeSlot(call) : takeAll(call, items));
+  if (tokens?.ok === false) return refused(tokens);
+  if (entered.kind === "line" || (entered.kind === "denied" && maxWait !== undefined)) {
+    return enterByLine(call, items);
+  }
+  if (entered.kind !== "entered") return denied(call, entered as Denied);
+  return holding(call, hold(call, entered, sentAt), tokens?.results);
+}
+
+function checkOptions(options: EnterOptions): void {
   rejectUnknownOptions(options, ENTER_OPTIONS, "enter()");
-  const { holder, maxWait, signal, onPlace, with: items = [], throws = false } = options;
+  const { holder, maxWait, onPlace } = options;
   if (holder !== undefined) validateHolder(holder);
   if (maxWait !== undefined && !(maxWait >= 0)) {
     throw new RateLimitConfigError("maxWait", maxWait, "a number of ms of at least 0");
@@ -58,83 +85,90 @@ export async function enter(
   if (onPlace !== undefined && typeof onPlace !== "function") {
     throw new RateLimitConfigError("onPlace", onPlace, "a function");
   }
-  const limit = context.resolveSlots(name, options);
-  signal?.throwIfAborted();
+}
 
+function claimOf({ context, limit, nonce, holder }: EnterCall): EnterClaim {
+  return new EnterClaim(limit, nonce, context.environment, holder !== undefined);
+}
+
+interface Taken {
+  entered: Entered;
+  /** `undefined` where no tokens were wanted, or there are enough but no slot. */
+  tokens?: LimitAllResult;
+}
+
+async function takeSlot(call: EnterCall): Promise<Taken> {
+  const { limiter, environment } = call.context;
+  const decision = new ClaimDecision(claimOf(call), environment.clock);
+  const entered = await new Promise<Entered>((done, failed) =>
+    limiter.ask({ toDecision: () => decision, done, failed }),
+  );
+  return { entered };
+}
+
+/** Takes a slot and the tokens of `with`, or nothing. */
+async function takeAll(call: EnterCall, items: readonly LimitAllItem[]): Promise<Taken> {
+  const { context, throws = false } = call;
   const { limiter, environment } = context;
-  const nonce =
-    holder === undefined ? 1 + Math.floor(environment.random() * MAX_NONCE) : nonceOfHolder(holder);
-  const slot = new EnterClaim(limit, nonce, environment, holder !== undefined);
-  let sentAt = performance.now();
-  let entered: Entered;
-  let tokens: LimitAllResult = { ok: true, results: [] };
-  if (items.length === 0) {
-    const decision = new ClaimDecision(slot, environment.clock);
-    entered = await new Promise<Entered>((done, failed) =>
-      limiter.ask({ toDecision: () => decision, done, failed }),
-    );
-  } else {
-    const requests = requestsOf(limiter, items);
-    const claim = slotAndTokens(slot, claimAll(requests, environment));
-    const limits = requests.map(({ limit: of }) => of);
-    const isDenied = (answers: SlotAndTokens) => !answers.tokens.ok;
-    const tokensOf = (answers: SlotAndTokens) => answers.tokens;
-    const { answer: answers, decision } = await decideReclaiming(
-      limiter,
-      claim,
-      limits,
-      isDenied,
-      tokensOf,
-    );
-    entered = answers.slot;
-    const answer = answers.tokens;
-    // Where there are enough tokens, but no slot, no tokens are taken.
-    if (entered.kind === "entered" || !answer.ok) {
-      tokens = answerAll(limiter, requests, answer, decision.now, { throws });
-    }
-    if (!tokens.ok) return refused(tokens);
-  }
+  const slot = claimOf(call);
+  const requests = requestsOf(limiter, items);
+  const { answer, decision } = await decideReclaiming(
+    limiter,
+    slotAndTokens(slot, claimAll(requests, environment)),
+    requests.map(({ limit }) => limit),
+    ({ tokens }) => !tokens.ok,
+    ({ tokens }) => tokens,
+  );
+  const { slot: entered, tokens } = answer;
+  // Where there are enough tokens, but no slot, no tokens are taken.
+  if (entered.kind !== "entered" && tokens.ok) return { entered };
+  return { entered, tokens: answerAll(limiter, requests, tokens, decision.now, { throws }) };
+}
 
-  let held: HeldSlot | undefined;
-  if (entered.kind === "line" || (entered.kind === "denied" && maxWait !== undefined)) {
-    const isNamed = holder !== undefined;
-    const wait = { maxWait: maxWait ?? 0, signal, onPlace, isNamed };
-    ({ entered, sentAt } = await waitInLine(context, limit, nonce, wait));
-    if (entered.kind === "entered" && items.length > 0) {
-      held = hold(context, limit, entered, sentAt);
-      try {
-        tokens = await context.limitAll(items, { throws });
-      } catch (error) {
-        await held.release();
-        throw error;
-      }
-      if (!tokens.ok) {
-        await held.release();
-        return refused(tokens);
-      }
-    }
-  }
-  if (entered.kind !== "entered") return denied(context, limit, entered as Denied, throws);
-  held ??= hold(context, limit, entered, sentAt);
-  if (held.isLate) {
-    // The process stood still, or the store was slow.
+/** Waits in line for a slot. Takes the tokens of `with` once it has the slot. */
+async function enterByLine(call: EnterCall, items: readonly LimitAllItem[]): Promise<EnterResult> {
+  const { context, limit, nonce, holder, maxWait = 0, signal, onPlace, throws = false } = call;
+  const wait = { maxWait, signal, onPlace, isNamed: holder !== undefined };
+  const { entered, sentAt } = await waitInLine(context, limit, nonce, wait);
+  if (entered.kind !== "entered") return denied(call, entered as Denied);
+  const held = hold(call, entered, sentAt);
+  if (items.length === 0) return holding(call, held);
+  let tokens: LimitAllResult;
+  try {
+    tokens = await context.limitAll(items, { throws });
+  } catch (error) {
     await held.release();
-    const message = `the rate limit store answered after the ttl of a slot of "${name}" had passed`;
-    throw new RateLimitStoreError(message, { isOutage: false });
+    throw error;
   }
-  held.results = tokens.results;
-  const { value, ts } = held;
-  report(limiter, "limit", { limit, count: 1 }, { ok: true, value, ts }, true);
-  return held;
+  if (tokens.ok) return holding(call, held, tokens.results);
+  await held.release();
+  return refused(tokens);
 }
 
 function hold(
-  context: EnterContext,
-  limit: SlotsLimit,
+  { context, limit }: EnterCall,
   { holder, value, now }: Extract<Entered, { kind: "entered" }>,
   sentAt: number,
 ): HeldSlot {
   return new HeldSlot(context, limit, holder, sentAt, value, now);
+}
+
+/** The caller has entered. */
+async function holding(
+  { context, limit }: EnterCall,
+  held: HeldSlot,
+  results: LimitAllResult["results"] = [],
+): Promise<HeldSlot> {
+  if (held.isLate) {
+    // The process stood still, or the store was slow.
+    await held.release();
+    const message = `the rate limit store answered after the ttl of a slot of "${limit.name}" had passed`;
+    throw new RateLimitStoreError(message, { isOutage: false });
+  }
+  held.results = results;
+  const { value, ts } = held;
+  report(context.limiter, "limit", { limit, count: 1 }, { ok: true, value, ts }, true);
+  return held;
 }
 
 /** There are not enough tokens for the call. */
@@ -148,10 +182,8 @@ function refused({
 
 /** There is no slot for the call. */
 function denied(
-  { limiter }: EnterContext,
-  limit: SlotsLimit,
+  { context: { limiter }, limit, throws }: EnterCall,
   { retryAfter, value, ends, now }: Denied,
-  throws: boolean,
 ): EnterDenied {
   const { name, slots } = limit;
   report(limiter, "limit", { limit, count: 1 }, { ok: false, retryAfter, value }, false);
