@@ -27,68 +27,108 @@ interface Wait {
  */
 const PAUSE = 250;
 
+/** An answer, and when the caller asked, by the monotonic clock. */
+interface Answer {
+  entered: Entered;
+  sentAt: number;
+}
+
 /** Resolves with `denied` when the wait is over or the line is full. */
-export async function waitInLine(
+export function waitInLine(
   context: LineContext,
   limit: SlotsLimit,
   nonce: number,
-  { maxWait, signal, onPlace, isNamed }: Wait,
-): Promise<{ entered: Entered; sentAt: number }> {
-  const { apply, environment, sleep, listen } = context;
-  const caller: InLine = { seat: undefined, stays: maxWait > 0, isNamed };
-  const until = environment.clock() + maxWait;
-  const digest = changeDigest(limit.name, limit.key);
-  let wake = new AbortController();
-  let isNews = false;
-  const unlisten = listen((changed) => {
-    if (changed !== digest) return;
-    isNews = true;
-    wake.abort();
-  });
-  const onAbort = () => wake.abort();
-  signal?.addEventListener("abort", onAbort);
+  wait: Wait,
+): Promise<Answer> {
+  return new WaitInLine(context, limit, nonce, wait).run();
+}
 
-  async function ask() {
+class WaitInLine {
+  readonly #caller: InLine;
+  /** When the wait is over, epoch ms. */
+  readonly #until: number;
+  /** The last place that the caller was told. */
+  #place: number | undefined;
+  /** Whether the slots have changed since the caller last asked. */
+  #isNews = false;
+  /** Ends the pause. */
+  #wake = new AbortController();
+
+  constructor(
+    private readonly context: LineContext,
+    private readonly limit: SlotsLimit,
+    private readonly nonce: number,
+    private readonly wait: Wait,
+  ) {
+    const { maxWait, isNamed } = wait;
+    this.#caller = { seat: undefined, stays: maxWait > 0, isNamed };
+    this.#until = context.environment.clock() + maxWait;
+  }
+
+  async run(): Promise<Answer> {
+    const { signal } = this.wait;
+    const digest = changeDigest(this.limit.name, this.limit.key);
+    const unlisten = this.context.listen((changed) => {
+      if (changed !== digest) return;
+      this.#isNews = true;
+      this.#wake.abort();
+    });
+    const onAbort = () => this.#wake.abort();
+    signal?.addEventListener("abort", onAbort);
+    try {
+      return await this.#askUntilAnswered();
+    } catch (error) {
+      await this.#leave();
+      throw error;
+    } finally {
+      unlisten();
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #askUntilAnswered(): Promise<Answer> {
+    const { signal, onPlace } = this.wait;
+    for (;;) {
+      this.#isNews = false;
+      const answer = await this.#ask();
+      if (answer.entered.kind !== "waiting") return answer;
+      signal?.throwIfAborted();
+      const { place } = answer.entered;
+      const isMoved = place !== this.#place;
+      this.#place = place;
+      if (isMoved) onPlace?.(place);
+      const left = this.#until - this.context.environment.clock();
+      if (!(left > 0)) this.#caller.stays = false;
+      if (this.#caller.stays && !this.#isNews) await this.#pause(place, left);
+    }
+  }
+
+  async #ask(): Promise<Answer> {
+    const { apply, environment } = this.context;
     const sentAt = performance.now();
-    const decision = lineDecision(limit, caller, nonce, environment);
+    const decision = lineDecision(this.limit, this.#caller, this.nonce, environment);
     const [entered] = (await apply([decision])) as [Entered];
     return { entered, sentAt };
   }
 
-  let place: number | undefined;
-  try {
-    for (;;) {
-      isNews = false;
-      const answer = await ask();
-      if (answer.entered.kind !== "waiting") return answer;
-      signal?.throwIfAborted();
-      const isMoved = answer.entered.place !== place;
-      place = answer.entered.place;
-      if (isMoved) onPlace?.(place);
-      const left = until - environment.clock();
-      if (!(left > 0)) caller.stays = false;
-      if (!caller.stays || isNews) continue;
-      const pause = Math.min(PAUSE * Math.min(4, place), limit.seatTtl / 4, left);
-      wake = new AbortController();
-      // The signal may have been aborted since it was last looked at.
-      if (signal?.aborted) continue;
-      await sleep(pause, wake.signal).catch(() => {});
-      if (signal?.aborted) throw signal.reason;
-    }
-  } catch (error) {
-    await leave();
-    throw error;
-  } finally {
-    unlisten();
-    signal?.removeEventListener("abort", onAbort);
+  /** @throws the signal's reason when the signal is aborted meanwhile. */
+  async #pause(place: number, left: number): Promise<void> {
+    const { signal } = this.wait;
+    const ms = Math.min(PAUSE * Math.min(4, place), this.limit.seatTtl / 4, left);
+    this.#wake = new AbortController();
+    // The signal may have been aborted since it was last looked at.
+    if (signal?.aborted) return;
+    await this.context.sleep(ms, this.#wake.signal).catch(() => {});
+    if (signal?.aborted) throw signal.reason;
   }
 
   /** Gives the seat up, and the slot that the caller may have got meanwhile. */
-  async function leave(): Promise<void> {
-    caller.stays = false;
+  async #leave(): Promise<void> {
+    const { apply, environment } = this.context;
+    this.#caller.stays = false;
     // If the store fails, the seat and the slot are free when their time is over.
-    const { entered } = await ask().catch(() => ({ entered: undefined }));
+    const { entered } = await this.#ask().catch(() => ({ entered: undefined }));
     if (entered?.kind !== "entered") return;
-    await apply([handOver(limit, entered.holder, environment)]).catch(() => {});
+    await apply([handOver(this.limit, entered.holder, environment)]).catch(() => {});
   }
 }
