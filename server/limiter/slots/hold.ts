@@ -6,7 +6,7 @@
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitStoreError } from "../../../core/errors.js";
 import type { Context } from "../context/context.js";
-import { handOver } from "./line-decisions.js";
+import { handOver } from "./hand-over.js";
 import { type Holder, release, renewal } from "./slot-decisions.js";
 import type { SlotsClock } from "./slots-clock.js";
 import type { SlotsLimit } from "./slots-limit.js";

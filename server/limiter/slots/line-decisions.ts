@@ -19,7 +19,7 @@ import {
 import type { RowId } from "../../store/store.js";
 import type { Environment } from "../claims/environment.js";
 import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
-import { type Entered, heldBefore, type Holder } from "./slot-decisions.js";
+import { type Entered, heldBefore } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** A caller's place in the line. */
@@ -40,7 +40,21 @@ export interface InLine {
   isNamed?: boolean;
 }
 
-type MaybeRow = Row | null;
+/** What an attempt sees. */
+interface Look {
+  draft: Draft;
+  now: number;
+  slots: readonly (Row | null)[];
+  line: readonly (Row | null)[];
+  /** The indexes of the slots that are free. */
+  free: readonly number[];
+  /** The caller's seat, if the caller waits in it. */
+  waiting: Seat | undefined;
+  /** The seats of the other callers that wait. */
+  others: readonly Row[];
+  /** Those of the callers that are before this caller. */
+  ahead: readonly Row[];
+}
 
 /**
  * Looks at the caller's place, and enters if its turn has come. If not, the caller joins the line, or
@@ -80,75 +94,99 @@ class LineClaim implements Claim<Entered> {
   }
 
   attempt(draft: Draft, now: number): Entered {
+    const look = this.#look(draft, now);
+    return (
+      this.#enterGiven(look) ??
+      this.#takeOver(look) ??
+      this.#enterInTurn(look) ??
+      this.#wait(look) ??
+      this.#denied(look)
+    );
+  }
+
+  #look(draft: Draft, now: number): Look {
     const { rows, ttl, seatTtl, seen } = this.limit;
     const slots = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
     const line = this.#seats.map((row) => draft.peek(row));
     const free = slots.flatMap((slot, i) => (isFree(slot, ttl, now) ? [i] : []));
-
-    const { seat, stays } = this.caller;
+    const { seat } = this.caller;
     const own = seat && line[seat.shard];
-    const isWaiting = seat !== undefined && own?.used === -seat.ticket;
+    const waiting = seat !== undefined && own?.used === -seat.ticket ? seat : undefined;
     const others = line.filter((row, i): row is Row => {
-      return !(isWaiting && i === seat.shard) && waits(row, seatTtl, now);
+      return i !== waiting?.shard && waits(row, seatTtl, now);
     });
-    /** @param left the seat that the caller leaves for the slot. */
-    const enter = (shard: number, left: Seat | undefined): Entered => {
-      // Guards all slots, as in `EnterClaim`.
-      if (this.caller.isNamed) for (const row of rows) draft.read(row);
-      const next = { used: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
-      draft.write(rows[shard]!, next);
-      seen[shard] = next;
-      if (left !== undefined) draft.write(this.#seats[left.shard]!, null);
-      const writtenAt = seat?.enteredAt ?? [];
-      writtenAt.push(now);
-      const value = free.filter((other) => other !== shard).length;
-      return { kind: "entered", holder: { shard, value: this.#held, writtenAt }, value, now };
-    };
+    const ahead = waiting ? others.filter(({ used }) => used > -waiting.ticket) : others;
+    return { draft, now, slots, line, free, waiting, others, ahead };
+  }
 
-    if (seat !== undefined && !isWaiting) {
-      // The answer of an earlier try was lost.
-      const taken = slots.findIndex((slot) => isHolder(slot, this.#held, seat.enteredAt));
-      if (taken !== -1) return enter(taken, undefined);
-      if (own?.used === seat.ticket) {
-        const handed = handedValue(nonceOf(seat.ticket));
-        const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
-        if (given !== -1) return enter(given, seat);
-        // The caller is too late: the slot was free again, and another caller has the slot.
-        draft.write(this.#seats[seat.shard]!, null);
-      }
-    }
+  /** Enters the slot that the caller was given: by an earlier try whose answer was lost, or in line. */
+  #enterGiven(look: Look): Entered | undefined {
+    const { draft, slots, line, waiting } = look;
+    const { seat } = this.caller;
+    if (seat === undefined || waiting !== undefined) return undefined;
+    const taken = slots.findIndex((slot) => isHolder(slot, this.#held, seat.enteredAt));
+    if (taken !== -1) return this.#enter(look, taken, undefined);
+    const own = line[seat.shard];
+    if (own?.used !== seat.ticket) return undefined;
+    const handed = handedValue(nonceOf(seat.ticket));
+    const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
+    if (given !== -1) return this.#enter(look, given, seat);
+    // The caller is too late: the slot was free again, and another caller has the slot.
+    draft.write(this.#seats[seat.shard]!, null);
+    return undefined;
+  }
 
-    const before = this.caller.isNamed ? heldBefore(rows, slots, this.#held, ttl, now) : undefined;
-    if (before !== undefined) {
-      draft.write(before.row, before.next);
-      seen[before.row.shard] = before.next;
-      if (isWaiting) draft.write(this.#seats[seat.shard]!, null);
-      const holder = {
-        shard: before.row.shard,
-        value: this.#held,
-        writtenAt: [...(seat?.enteredAt ?? []), before.next.ts],
-      };
-      return { kind: "entered", holder, value: free.length, now };
-    }
+  /** Takes over the slot that an earlier call with the same id holds. */
+  #takeOver({ draft, now, slots, free, waiting }: Look): Entered | undefined {
+    const { rows, ttl, seen } = this.limit;
+    if (!this.caller.isNamed) return undefined;
+    const before = heldBefore(rows, slots, this.#held, ttl, now);
+    if (before === undefined) return undefined;
+    const { shard } = before.row;
+    draft.write(before.row, before.next);
+    seen[shard] = before.next;
+    if (waiting !== undefined) draft.write(this.#seats[waiting.shard]!, null);
+    const writtenAt = [...(this.caller.seat?.enteredAt ?? []), before.next.ts];
+    const holder = { shard, value: this.#held, writtenAt };
+    return { kind: "entered", holder, value: free.length, now };
+  }
 
-    const ahead = isWaiting ? others.filter(({ used }) => used > -seat.ticket) : others;
-    const place = ahead.length + 1;
-    if (free.length >= place) return enter(free[0]!, isWaiting ? seat : undefined);
-    if (isWaiting) {
-      const row = this.#seats[seat.shard]!;
+  #enterInTurn(look: Look): Entered | undefined {
+    const { free, waiting, ahead } = look;
+    return free.length > ahead.length ? this.#enter(look, free[0]!, waiting) : undefined;
+  }
+
+  /** @param left the seat that the caller leaves for the slot. */
+  #enter({ draft, now, free, others }: Look, shard: number, left: Seat | undefined): Entered {
+    const { rows, seen } = this.limit;
+    // Guards all slots, as in `EnterClaim`.
+    if (this.caller.isNamed) for (const row of rows) draft.read(row);
+    const next = { used: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
+    draft.write(rows[shard]!, next);
+    seen[shard] = next;
+    if (left !== undefined) draft.write(this.#seats[left.shard]!, null);
+    const writtenAt = this.caller.seat?.enteredAt ?? [];
+    writtenAt.push(now);
+    const value = free.filter((other) => other !== shard).length;
+    return { kind: "entered", holder: { shard, value: this.#held, writtenAt }, value, now };
+  }
+
+  /** Keeps the caller's seat or takes one, or leaves the seat where the caller no longer waits. */
+  #wait(look: Look): Entered | undefined {
+    const { draft, now, line, waiting, ahead } = look;
+    const { stays } = this.caller;
+    if (waiting !== undefined) {
+      const { used, ts } = line[waiting.shard]!;
+      const row = this.#seats[waiting.shard]!;
       if (!stays) draft.write(row, null);
-      else if (now > own.ts + seatTtl / 3) draft.write(row, { used: own.used, ts: now });
+      else if (now > ts + this.limit.seatTtl / 3) draft.write(row, { used, ts: now });
     }
-    if (stays && (isWaiting || this.#join(draft, slots, line, now))) {
-      return { kind: "waiting", place };
-    }
-    const { value, ends } = slotsHeld(slots, ttl, now);
-    const retryAfter = waitForSlot(ends, ttl, now);
-    return { kind: "denied", retryAfter, value: Math.max(0, value - ahead.length), ends, now };
+    if (!stays || (waiting === undefined && !this.#join(look))) return undefined;
+    return { kind: "waiting", place: ahead.length + 1 };
   }
 
   /** @returns whether a seat was vacant. */
-  #join(draft: Draft, slots: readonly MaybeRow[], line: readonly MaybeRow[], now: number): boolean {
+  #join({ draft, now, slots, line }: Look): boolean {
     const { rows, ttl } = this.limit;
     const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
     if (vacant === -1) return false;
@@ -159,38 +197,11 @@ class LineClaim implements Claim<Entered> {
     for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, ttl, now));
     return true;
   }
-}
 
-/**
- * Gives a slot to the first caller in line, or frees the slot where no caller waits. The slot is then
- * held for the first caller, for as long as a caller in line may be silent.
- */
-export function handOver(
-  limit: SlotsLimit,
-  { shard, value, writtenAt }: Holder,
-  { clock }: Pick<Environment, "clock">,
-): ClaimDecision<"released" | "not held"> {
-  const { rows, ttl, seatTtl } = limit;
-  const row = rows[shard]!;
-  const seats = limit.seats();
-  const claim: Claim<"released" | "not held"> = {
-    rows: [row, ...seats],
-    attempt(draft, now) {
-      if (!isHolder(draft.read(row), value, writtenAt)) return "not held";
-      const line = seats.map((seat) => draft.peek(seat));
-      const tickets = line.map((each) => (waits(each, seatTtl, now) ? -each.used : Infinity));
-      const ticket = Math.min(...tickets);
-      if (ticket === Infinity) {
-        // The row keeps the mark, because a caller may join meanwhile. Measured and rejected: guarding
-        // the seats, so that the row can be deleted (+5 ms and more on PostgreSQL).
-        draft.write(row, marked(null, ttl, now));
-        return "released";
-      }
-      const ts = now - ttl + seatTtl;
-      draft.write(row, { used: inLine(handedValue(nonceOf(ticket))), ts });
-      draft.write(seats[tickets.indexOf(ticket)]!, { used: ticket, ts });
-      return "released";
-    },
-  };
-  return new ClaimDecision(claim, clock);
+  #denied({ now, slots, ahead }: Look): Entered {
+    const { ttl } = this.limit;
+    const { value, ends } = slotsHeld(slots, ttl, now);
+    const retryAfter = waitForSlot(ends, ttl, now);
+    return { kind: "denied", retryAfter, value: Math.max(0, value - ahead.length), ends, now };
+  }
 }

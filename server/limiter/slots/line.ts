@@ -2,7 +2,8 @@
 import { changeDigest } from "../../changes/change-digest.js";
 import type { ChangeListener } from "../../changes/change-channel.js";
 import type { Context } from "../context/context.js";
-import { handOver, type InLine, lineDecision } from "./line-decisions.js";
+import { handOver } from "./hand-over.js";
+import { type InLine, lineDecision } from "./line-decisions.js";
 import type { Entered } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
