@@ -8,7 +8,8 @@ import { OVERRIDES_NAME } from "../../changes/overrides-digest.js";
 import type { Context } from "../context/context.js";
 import { UNHEARD } from "../context/decisions.js";
 import { createStoredKey } from "../limits/hash-key.js";
-import { insideOf } from "./inside.js";
+import { type Inside, insideOf } from "./inside.js";
+import type { Parts } from "./limiter-parts.js";
 import { createOperations } from "../verbs/operations.js";
 import { noOverrides } from "../limits/overrides/override-operations.js";
 import { createLimitResolver } from "../limits/limit-resolver.js";
@@ -18,14 +19,15 @@ export type Operator = ReturnType<typeof createOperator>;
 
 /** @throws RateLimitConfigError for an object that `createRateLimiter` has not made. */
 export function createOperator(limiter: object) {
-  const { parts, context, whenKnown, decisions } = insideOf(limiter);
-  const { settings, overriding, changes } = parts;
-  const { configs, slotConfigs, plans, clock, rememberDenials } = settings;
+  const inside = insideOf(limiter);
+  const { parts, whenKnown, decisions } = inside;
+  const { settings, overriding } = parts;
+  const { configs, slotConfigs, plans, clock, store } = settings;
   const isHashed = settings.hashKey !== undefined;
   // Only checks keys, and does not hash them.
   const asStored = createStoredKey(undefined);
   const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, asStored, false) : undefined;
-  const resolveTokens = createLimitResolver(configs, plans, asStored, rememberDenials);
+  const resolveTokens = createLimitResolver(configs, plans, asStored, settings.rememberDenials);
   const resolving = slots?.refusing(resolveTokens) ?? resolveTokens;
   // Where the plan of a key is not known, the largest plan is shown.
   const resolveOwn: Context["resolve"] = (name, of) => resolving(name, of, false);
@@ -33,22 +35,14 @@ export function createOperator(limiter: object) {
     overriding === undefined
       ? resolveOwn
       : (name, of) => overriding.applied(resolveOwn(name, of), of);
-  const own: Context = {
-    ...context,
-    resolve,
-    // Pages listen for changes of the caller's key. Where only the hash of the key is known, every page
-    // reads again.
-    onChange: isHashed ? () => changes.tell(OVERRIDES_NAME, undefined) : changes.tell,
-    decisions: UNHEARD,
-    turn: undefined,
-  };
-  const ofTokens = createOperations(own, whenKnown);
+  const context = contextOf(inside, resolve, isHashed);
+  const ofTokens = createOperations(context, whenKnown);
   return {
-    operations: slots?.operations(ofTokens, own) ?? ofTokens,
+    operations: slots?.operations(ofTokens, context) ?? ofTokens,
     overrides: overriding?.operationsBy(resolveOwn) ?? noOverrides(),
     hasOverrides: overriding !== undefined,
-    context: own,
-    store: settings.store,
+    context,
+    store,
     whenKnown,
     resolve,
     clock,
@@ -56,27 +50,7 @@ export function createOperator(limiter: object) {
     slotConfigs,
     isHashed,
     plans,
-    /**
-     * The plan that the limiter's own `plan` function says; `undefined` where no function says it. Where
-     * the function fails, operators still see everything else.
-     *
-     * @param key the stored key.
-     * @param given the same key as its caller has it, where it is known: the function knows no plan of a
-     * hash.
-     */
-    async planOf(
-      name: string,
-      key: string | undefined,
-      given: string | undefined = isHashed ? undefined : key,
-    ): Promise<string | undefined> {
-      const isHash = key !== undefined && given === undefined;
-      if (parts.asked === undefined || isHash || !plans.has(name)) return undefined;
-      try {
-        return await parts.asked.of(name, given);
-      } catch {
-        return undefined;
-      }
-    },
+    planOf: createPlanOf(parts, isHashed),
     /** The key under which a caller's rows are stored. */
     toStoredKey: parts.toStoredKey,
     decisions,
@@ -89,5 +63,43 @@ export function createOperator(limiter: object) {
       if (slots?.has(name)) return slots.configOf(name, {});
       return shownConfig(resolveOwn(name, {}).config, 0, clock());
     },
+  };
+}
+
+function contextOf(
+  { context, parts: { changes } }: Inside,
+  resolve: Context["resolve"],
+  isHashed: boolean,
+): Context {
+  return {
+    ...context,
+    resolve,
+    // Pages listen for changes of the caller's key. Where only the hash of the key is known, every page
+    // reads again.
+    onChange: isHashed ? () => changes.tell(OVERRIDES_NAME, undefined) : changes.tell,
+    decisions: UNHEARD,
+    turn: undefined,
+  };
+}
+
+/**
+ * @returns a function for the plan that the limiter's own `plan` function says; `undefined` where no
+ * function says it. Where that function fails, operators still see everything else. `key` is the stored
+ * key. `given` is the same key as its caller has it, where it is known: the function knows no plan of a
+ * hash.
+ */
+function createPlanOf({ asked, settings: { plans } }: Parts, isHashed: boolean) {
+  return async (
+    name: string,
+    key: string | undefined,
+    given: string | undefined = isHashed ? undefined : key,
+  ): Promise<string | undefined> => {
+    const isHash = key !== undefined && given === undefined;
+    if (asked === undefined || isHash || !plans.has(name)) return undefined;
+    try {
+      return await asked.of(name, given);
+    } catch {
+      return undefined;
+    }
   };
 }
