@@ -115,21 +115,34 @@ export function marked(row: Row | null, ttl: number, now: number): Row {
 
 /** The slots of one key, as they are at one instant. */
 export interface SlotsHeld {
-  /** How many are free. */
+  /** How many the caller may still enter. */
   value: number;
   /** When a holder last wrote one of the held slots, epoch ms; 0 where none is held. */
   ts: number;
-  /** When the held slots are free if no holder renews them, whole epoch ms, ascending. */
+  /**
+   * When each of these slots can be entered if no holder renews, whole epoch ms, ascending. Where a larger
+   * plan holds more slots than the caller's plan has, the first ends bring the caller nothing: with 3 held
+   * and 1 allowed, only the third end is here.
+   */
   ends: number[];
 }
 
-export function slotsHeld(rows: readonly (Row | null)[], ttl: number, now: number): SlotsHeld {
+/**
+ * @param rows of the slots that the caller's plan has, and of the slots that only larger plans have.
+ * @param slots how many the caller's plan has.
+ */
+export function slotsHeld(
+  rows: readonly (Row | null)[],
+  ttl: number,
+  now: number,
+  slots: number,
+): SlotsHeld {
   const held = rows.filter((row) => row !== null && !isFree(row, ttl, now));
   const ends = held.map((row) => Math.ceil(freeAt(row, ttl))).sort((a, b) => a - b);
   return {
-    value: rows.length - held.length,
+    value: Math.max(0, slots - held.length),
     ts: Math.max(0, ...held.map((row) => row!.ts)),
-    ends,
+    ends: ends.slice(Math.max(0, held.length - slots)),
   };
 }
 

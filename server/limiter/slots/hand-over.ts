@@ -15,8 +15,8 @@ export function handOver(
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): ClaimDecision<"released" | "not held"> {
-  const { rows, ttl, seatTtl } = limit;
-  const row = rows[shard]!;
+  const { counted, ttl, seatTtl } = limit;
+  const row = counted[shard]!;
   const seats = limit.seats();
   const claim: Claim<"released" | "not held"> = {
     rows: [row, ...seats],

@@ -88,7 +88,7 @@ class LineClaim implements Claim<Entered> {
     random: () => number,
   ) {
     this.#seats = limit.seats();
-    this.rows = [...limit.rows, ...this.#seats];
+    this.rows = [...limit.counted, ...this.#seats];
     this.#fraction = ticketFraction(random());
     this.#held = heldValue(nonce, limit.ttl);
   }
@@ -105,10 +105,12 @@ class LineClaim implements Claim<Entered> {
   }
 
   #look(draft: Draft, now: number): Look {
-    const { rows, ttl, seatTtl, seen } = this.limit;
-    const slots = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
+    const { rows, counted, ttl, seatTtl, seen } = this.limit;
+    const slots = counted.map((row, shard) => (seen[shard] = draft.peek(row)));
     const line = this.#seats.map((row) => draft.peek(row));
-    const free = slots.flatMap((slot, i) => (isFree(slot, ttl, now) ? [i] : []));
+    const { value } = slotsHeld(slots, ttl, now, rows.length);
+    const all = slots.flatMap((slot, i) => (isFree(slot, ttl, now) ? [i] : []));
+    const free = all.slice(0, value);
     const { seat } = this.caller;
     const own = seat && line[seat.shard];
     const waiting = seat !== undefined && own?.used === -seat.ticket ? seat : undefined;
@@ -138,9 +140,9 @@ class LineClaim implements Claim<Entered> {
 
   /** Takes over the slot that an earlier call with the same id holds. */
   #takeOver({ draft, now, slots, free, waiting }: Look): Entered | undefined {
-    const { rows, ttl, seen } = this.limit;
+    const { counted, ttl, seen } = this.limit;
     if (!this.caller.isNamed) return undefined;
-    const before = heldBefore(rows, slots, this.#held, ttl, now);
+    const before = heldBefore(counted, slots, this.#held, ttl, now);
     if (before === undefined) return undefined;
     const { shard } = before.row;
     draft.write(before.row, before.next);
@@ -158,11 +160,12 @@ class LineClaim implements Claim<Entered> {
 
   /** @param left the seat that the caller leaves for the slot. */
   #enter({ draft, now, free, others }: Look, shard: number, left: Seat | undefined): Entered {
-    const { rows, seen } = this.limit;
+    const { rows, counted, seen } = this.limit;
     // Guards all slots, as in `EnterClaim`.
-    if (this.caller.isNamed) for (const row of rows) draft.read(row);
+    if (this.caller.isNamed || counted.length > rows.length)
+      for (const row of counted) draft.read(row);
     const next = { used: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
-    draft.write(rows[shard]!, next);
+    draft.write(counted[shard]!, next);
     seen[shard] = next;
     if (left !== undefined) draft.write(this.#seats[left.shard]!, null);
     const writtenAt = this.caller.seat?.enteredAt ?? [];
@@ -187,20 +190,20 @@ class LineClaim implements Claim<Entered> {
 
   /** @returns whether a seat was vacant. */
   #join({ draft, now, slots, line }: Look): boolean {
-    const { rows, ttl } = this.limit;
+    const { counted, ttl } = this.limit;
     const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
     if (vacant === -1) return false;
     const ticket = nextTicket(line, now) + this.#fraction;
     this.caller.seat = { shard: vacant, ticket, enteredAt: [] };
     draft.write(this.#seats[vacant]!, { used: -ticket, ts: now });
     // All slots are written, which also guards them: no slot may be released without a look at the line.
-    for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, ttl, now));
+    for (const [i, row] of counted.entries()) draft.write(row, marked(slots[i]!, ttl, now));
     return true;
   }
 
   #denied({ now, slots, ahead }: Look): Entered {
-    const { ttl } = this.limit;
-    const { value, ends } = slotsHeld(slots, ttl, now);
+    const { ttl, rows } = this.limit;
+    const { value, ends } = slotsHeld(slots, ttl, now, rows.length);
     const retryAfter = waitForSlot(ends, ttl, now);
     return { kind: "denied", retryAfter, value: Math.max(0, value - ahead.length), ends, now };
   }

@@ -14,14 +14,14 @@ export type SlotsState = Pick<RateLimitSnapshot, "value" | "ts" | "config" | "no
  * a snapshot only changes with the slots.
  */
 export function readSlots(
-  { rows, ttl, slots, seen }: SlotsLimit,
+  { counted: rows, ttl, slots, seen }: SlotsLimit,
   clock: () => number,
 ): ClaimDecision<SlotsState> {
   const claim = {
     rows,
     attempt(draft: Draft, now: number) {
       const states = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
-      const { value, ts, ends } = slotsHeld(states, ttl, now);
+      const { value, ts, ends } = slotsHeld(states, ttl, now, slots.slots);
       return { value, ts, config: slotsConfig(slots, ends), now };
     },
   };

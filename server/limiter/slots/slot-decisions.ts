@@ -46,7 +46,7 @@ export type Entered =
 
 /**
  * Enters a slot, or is denied. The claim tries one slot that is believed to be free, as a plain take. All
- * slots are read only if that slot is held.
+ * slots are read only if that slot is held, or if a larger plan has slots that the caller's plan lacks.
  */
 export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
   readonly rows: readonly RowId[];
@@ -62,7 +62,7 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     /** Whether a call with the same nonce may hold a slot, which this call then takes over. */
     private readonly isNamed = false,
   ) {
-    const { rows, seen, ttl } = limit;
+    const { rows, counted, seen, ttl } = limit;
     // The one token of a full bucket, and a debt, so that the row then says `#value`.
     this.#value = heldValue(nonce, ttl);
     this.count = 1 - this.#value;
@@ -75,12 +75,12 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
       return isFree(row, ttl, now) && !isMarked(row);
     });
     // A plain take looks at one slot alone.
-    this.#isPlain = believed.length > 0 && !isNamed;
+    this.#isPlain = believed.length > 0 && !isNamed && counted.length === rows.length;
     const first = believed[Math.floor(environment.random() * believed.length)];
     this.rows =
-      first === undefined || rows.length === 1
-        ? rows
-        : [first, ...rows.filter((row) => row !== first)];
+      first === undefined || counted.length === 1
+        ? counted
+        : [first, ...counted.filter((row) => row !== first)];
   }
 
   get plain(): this | undefined {
@@ -110,13 +110,13 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
   }
 
   /**
-   * The other slots need no guard, except for a call with an id: whatever becomes of them, this slot is
-   * free.
+   * The other slots need no guard, except for a call with an id, and where the slots of a larger plan
+   * count: whatever becomes of the others, this slot is free.
    */
   attempt(draft: Draft, now: number): Entered {
-    const { seen, ttl } = this.limit;
+    const { seen, ttl, rows, counted } = this.limit;
     const states = this.rows.map((row) => (seen[row.shard] = draft.peek(row)));
-    const { value, ends } = slotsHeld(states, ttl, now);
+    const { value, ends } = slotsHeld(states, ttl, now, rows.length);
     const own = this.isNamed ? heldBefore(this.rows, states, this.#value, ttl, now) : undefined;
     if (own !== undefined) {
       draft.write(own.row, own.next);
@@ -129,11 +129,14 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
       return { kind: "denied", retryAfter: waitForSlot(ends, ttl, now), value, ends, now };
     }
     // A slot with the mark may belong to a caller that waits.
-    const i = states.findIndex((state) => isFree(state, ttl, now) && !isMarked(state));
+    const i = states.findIndex((state, at) => {
+      return this.rows[at]!.shard < rows.length && isFree(state, ttl, now) && !isMarked(state);
+    });
     if (i === -1) return { kind: "line" };
-    // Guards all slots: a call with the same id may enter another slot at the same time, and the two
-    // calls would hold two slots.
-    if (this.isNamed) for (const each of this.rows) draft.read(each);
+    // Guards all slots. Another call may enter another slot at the same time: one with the same id would
+    // hold two slots, and together with a larger plan's there would be more than the caller's plan has.
+    if (this.isNamed || counted.length > rows.length)
+      for (const each of this.rows) draft.read(each);
     const row = this.rows[i]!;
     const next = { used: this.#value, ts: now };
     draft.write(row, next);
@@ -193,11 +196,11 @@ export function slotAndTokens(
  * `"taken over"` where a later call with the same id has the slot.
  */
 export function renewal(
-  { rows, ttl }: SlotsLimit,
+  { counted, ttl }: SlotsLimit,
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): ClaimDecision<number | "lost" | "taken over"> {
-  const row = rows[shard]!;
+  const row = counted[shard]!;
   const claim = {
     rows: [row],
     attempt(draft: Draft, now: number): number | "lost" | "taken over" {
@@ -217,11 +220,11 @@ export function renewal(
 
 /** Deletes the row of a holder. `"line"`: callers may wait for the slot, so the line has to be read. */
 export function release(
-  { rows }: SlotsLimit,
+  { counted }: SlotsLimit,
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): ClaimDecision<"released" | "not held" | "line"> {
-  const row = rows[shard]!;
+  const row = counted[shard]!;
   const claim: Claim<"released" | "not held" | "line"> = {
     rows: [row],
     attempt(draft) {

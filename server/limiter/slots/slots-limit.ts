@@ -24,8 +24,13 @@ export interface SlotsLimit {
   readonly ttl: number;
   /** One slot as a bucket. */
   readonly bucket: Bucket & { period: number };
-  /** One row per slot. */
+  /** One row per slot that the caller may enter. */
   readonly rows: readonly RowId[];
+  /**
+   * The same rows, and those that only a larger plan of the limit may enter: a slot that is held there
+   * counts, too.
+   */
+  readonly counted: readonly RowId[];
   /**
    * Makes one row per seat of the line. The seats take 100 times as much of the heap as one slot, so no
    * limit keeps them.
@@ -66,7 +71,8 @@ export function createSlotsResolver(
     if (inline !== undefined) {
       const given = inline as ConcurrencyConfig;
       validateConfig(given);
-      if (given.kind === "concurrency") return resolve(name, key, toStoredKey(key), given);
+      if (given.kind === "concurrency")
+        return resolve(name, key, toStoredKey(key), given, own.slots);
       const problem = `a config of kind "concurrency", because ${describe(name)} is one`;
       throw new RateLimitConfigError("config", given, problem);
     }
@@ -74,23 +80,28 @@ export function createSlotsResolver(
     const known = cache.get(id, key);
     if (known !== undefined) return known;
     const config = plan === undefined ? own : (plans.entry(name, plan) as ConcurrencyConfig);
-    const limit = resolve(name, key, toStoredKey(key), config);
-    cache.set(id, key, limit, BYTES + config.slots * BYTES_PER_SLOT);
+    const limit = resolve(name, key, toStoredKey(key), config, own.slots);
+    cache.set(id, key, limit, BYTES + limit.counted.length * BYTES_PER_SLOT);
     return limit;
   };
 }
 
-/** @param storedKey the key of the limit's rows. */
+/**
+ * @param storedKey the key of the limit's rows.
+ * @param most the slots of the largest plan of the limit.
+ */
 export function resolve(
   name: string,
   key: string | undefined,
   storedKey: string | undefined,
   config: ConcurrencyConfig,
+  most: number = config.slots,
 ): SlotsLimit {
   const bucket = slotBucket(config);
   const ttl = ttlOf(config);
   const rowsOf = (rowName: string, count: number, of: Bucket) =>
     Array.from({ length: count }, (_, shard) => rowId(rowName, storedKey ?? "", shard, of));
+  const counted = rowsOf(name, Math.max(most, config.slots), bucket);
   return {
     name,
     key,
@@ -98,7 +109,8 @@ export function resolve(
     slots: config,
     ttl,
     bucket,
-    rows: rowsOf(name, config.slots, bucket),
+    rows: counted.slice(0, config.slots),
+    counted,
     seats: () => rowsOf(sideName(SEATS, name), MAX_SEATS, seatBucket(config)),
     seatTtl: seatTtlOf(ttl),
     seen: [],

@@ -51,7 +51,7 @@ export function withSlots(
       rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
       const limit = resolve(name, options, false);
       // Callers that wait join the line anew.
-      await apply([...limit.rows, ...limit.seats()].map((row) => deletion([row])));
+      await apply([...limit.counted, ...limit.seats()].map((row) => deletion([row])));
       limit.seen.length = 0;
       context.onChange(name, limit.key);
     },
