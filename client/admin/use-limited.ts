@@ -1,10 +1,11 @@
 /** The keys that are limited now: the pages that were scrolled to. The pages on the screen stay fresh. */
 "use client";
-import { useCallback, useContext, useEffect, useRef, useState } from "react";
+import { type Dispatch, type SetStateAction, useContext, useEffect, useState } from "react";
 import type { AdminClient } from "./admin-client.js";
 import type { AdminItem } from "./admin-types.js";
 import { type LimitedPages, NO_PAGES, startOf, withItem, withPage } from "./limited-pages.js";
-import { TickerContext } from "./ticker.js";
+import { Poller } from "./poller.js";
+import { type Ticker, TickerContext } from "./ticker.js";
 
 /** Keys per page. */
 const COUNT = 200;
@@ -36,109 +37,19 @@ export function useLimited(
   every: number,
 ): Limited {
   const ticker = useContext(TickerContext);
-  const [state, setState] = useState({
+  const [state, setState] = useState<State>({
     name,
     data: NO_PAGES,
     isThere: false,
-    error: undefined as unknown,
+    error: undefined,
   });
-  const current = useRef({ data: NO_PAGES, first: 0, last: 0 });
-  const control = useRef<{ ask(): void; more(): void }>(undefined);
-
+  const [reader] = useState(() => new PageReader(setState));
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let asking: AbortController | undefined;
-    let loading: AbortController | undefined;
-    current.current.data = NO_PAGES;
+    reader.start({ client, name, denied, every, ticker });
+    return reader.stop;
+  }, [reader, client, name, denied, every, ticker]);
 
-    async function read(index: number, signal: AbortSignal): Promise<boolean> {
-      const after = startOf(current.current.data, index);
-      try {
-        const input = { name, denied, count: COUNT, ...(after !== undefined && { after }) };
-        const page = await client.list(input, signal);
-        if (signal.aborted) return false;
-        ticker?.hear(page.now);
-        const data = withPage(current.current.data, index, page);
-        current.current.data = data;
-        setState({ name, data, isThere: true, error: undefined });
-        return true;
-      } catch (error) {
-        if (!signal.aborted) {
-          setState((before) => ({
-            ...before,
-            name,
-            isThere: before.name === name && before.isThere,
-            error,
-          }));
-        }
-        return false;
-      }
-    }
-
-    /** Asks for the pages on the screen, and again after `every` ms. */
-    async function ask(): Promise<void> {
-      clearTimeout(timer);
-      timer = undefined;
-      asking?.abort();
-      const { signal } = (asking = new AbortController());
-      const { data, first, last } = current.current;
-      const from = data.pageOf[first] ?? 0;
-      const to = data.pageOf[Math.min(last, data.items.length - 1)] ?? from;
-      for (let index = from; index <= to; index++) {
-        if (index > 0 && startOf(current.current.data, index) === undefined) break;
-        if (!(await read(index, signal))) break;
-      }
-      if (signal.aborted) return;
-      asking = undefined;
-      more();
-      if (!document.hidden) timer = setTimeout(() => void ask(), every);
-    }
-
-    /** Asks for the next page if the rows on the screen are near the end of the known rows. */
-    function more(): void {
-      if (!loading) void load();
-    }
-
-    async function load(): Promise<void> {
-      const { signal } = (loading = new AbortController());
-      for (let pages = 0; pages < EMPTY_IN_A_ROW; pages++) {
-        const { data, last } = current.current;
-        if (data.next === undefined || last + AHEAD < data.items.length) break;
-        if (!(await read(data.pages.length, signal))) break;
-        if (current.current.data.items.length > data.items.length) pages = 0;
-      }
-      if (!signal.aborted) loading = undefined;
-    }
-
-    function wake(): void {
-      if (!document.hidden && timer === undefined && !asking) void ask();
-    }
-
-    const onLine = () => void ask();
-    control.current = { ask: onLine, more };
-    onLine();
-    document.addEventListener("visibilitychange", wake);
-    window.addEventListener("online", onLine);
-    return () => {
-      clearTimeout(timer);
-      asking?.abort();
-      loading?.abort();
-      document.removeEventListener("visibilitychange", wake);
-      window.removeEventListener("online", onLine);
-    };
-  }, [client, name, denied, every, ticker]);
-
-  const show = useCallback((first: number, last: number) => {
-    Object.assign(current.current, { first, last });
-    control.current?.more();
-  }, []);
-  const refresh = useCallback(() => control.current?.ask(), []);
-  const patch = useCallback((item: AdminItem, now: number) => {
-    const data = withItem(current.current.data, item, now);
-    current.current.data = data;
-    setState((before) => ({ ...before, data }));
-  }, []);
-
+  const { show, refresh, patch } = reader;
   const isCurrent = state.name === name;
   return {
     data: isCurrent ? state.data : NO_PAGES,
@@ -148,4 +59,114 @@ export function useLimited(
     refresh,
     patch,
   };
+}
+
+/** What is shown, and of which limit. */
+interface State extends Pick<Limited, "data" | "isThere" | "error"> {
+  name: string;
+}
+
+interface List {
+  client: AdminClient;
+  name: string;
+  denied: boolean;
+  every: number;
+  ticker: Ticker | undefined;
+}
+
+/** Reads the pages of one list at a time. The rows on the screen outlast a change of the list. */
+class PageReader {
+  readonly #setState: Dispatch<SetStateAction<State>>;
+  /** Reads the pages on the screen. */
+  readonly #poller = new Poller((signal) => this.#readShown(signal));
+  /** While pages after the known ones are read. */
+  #loading: AbortController | undefined;
+  #list!: List;
+  #data = NO_PAGES;
+  #first = 0;
+  #last = 0;
+
+  constructor(setState: Dispatch<SetStateAction<State>>) {
+    this.#setState = setState;
+  }
+
+  start(list: List): void {
+    this.#list = list;
+    this.#data = NO_PAGES;
+    this.#poller.ask();
+    this.#poller.listen();
+  }
+
+  readonly stop = (): void => {
+    this.#poller.stop();
+    this.#loading?.abort();
+    this.#loading = undefined;
+  };
+
+  readonly show = (first: number, last: number): void => {
+    this.#first = first;
+    this.#last = last;
+    this.#more();
+  };
+
+  readonly refresh = this.#poller.ask;
+
+  readonly patch = (item: AdminItem, now: number): void => {
+    const data = (this.#data = withItem(this.#data, item, now));
+    this.#setState((before) => ({ ...before, data }));
+  };
+
+  /** @returns ms until the pages on the screen are read again. */
+  async #readShown(signal: AbortSignal): Promise<number> {
+    const { items, pageOf } = this.#data;
+    const from = pageOf[this.#first] ?? 0;
+    const to = pageOf[Math.min(this.#last, items.length - 1)] ?? from;
+    for (let index = from; index <= to; index++) {
+      if (index > 0 && startOf(this.#data, index) === undefined) break;
+      if (!(await this.#read(index, signal))) break;
+    }
+    if (!signal.aborted) this.#more();
+    return this.#list.every;
+  }
+
+  /** Asks for the next page if the rows on the screen are near the end of the known rows. */
+  #more(): void {
+    if (!this.#loading) void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = (this.#loading = new AbortController());
+    for (let pages = 0; pages < EMPTY_IN_A_ROW; pages++) {
+      const data = this.#data;
+      if (data.next === undefined || this.#last + AHEAD < data.items.length) break;
+      if (!(await this.#read(data.pages.length, signal))) break;
+      if (this.#data.items.length > data.items.length) pages = 0;
+    }
+    if (!signal.aborted) this.#loading = undefined;
+  }
+
+  /** @returns whether there was an answer. */
+  async #read(index: number, signal: AbortSignal): Promise<boolean> {
+    const { client, name, denied, ticker } = this.#list;
+    const after = startOf(this.#data, index);
+    try {
+      const input = { name, denied, count: COUNT, ...(after !== undefined && { after }) };
+      const page = await client.list(input, signal);
+      if (signal.aborted) return false;
+      ticker?.hear(page.now);
+      const data = (this.#data = withPage(this.#data, index, page));
+      this.#setState({ name, data, isThere: true, error: undefined });
+      return true;
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#setState((before) => ({
+          ...before,
+          name,
+          isThere: before.name === name && before.isThere,
+          error,
+        }));
+      }
+      return false;
+    }
+  }
 }

@@ -2,6 +2,7 @@
 "use client";
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { type Trouble, troubleOf } from "./admin-client.js";
+import { Poller } from "./poller.js";
 import { TickerContext } from "./ticker.js";
 
 export interface Poll<T> {
@@ -45,53 +46,25 @@ export function usePoll<T extends object>(
   });
 
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let controller: AbortController | undefined;
-    let isOver = false;
-
-    async function run(): Promise<void> {
-      clearTimeout(timer);
-      timer = undefined;
-      controller?.abort();
-      const own = (controller = new AbortController());
-      let wait = every;
+    const keep = (before: State<T>) => (before.question === question ? before.data : undefined);
+    const poller = new Poller(async (signal) => {
       try {
-        const data = await latest.current(own.signal);
-        if (own.signal.aborted) return;
+        const data = await latest.current(signal);
+        if (signal.aborted) return undefined;
         // Most answers say what time it is on the server.
         const { now } = data as { now?: number };
         if (now !== undefined) ticker?.hear(now);
         setState({ question, data, error: undefined });
+        return every;
       } catch (error) {
-        if (own.signal.aborted) return;
+        if (signal.aborted) return undefined;
         setState((before) => ({ ...before, question, data: keep(before), error }));
-        if (every !== undefined) wait = Math.min(every, RETRY);
+        return every && Math.min(every, RETRY);
       }
-      controller = undefined;
-      if (!isOver && wait !== undefined && !document.hidden) {
-        timer = setTimeout(() => void run(), wait);
-      }
-    }
-    const keep = (before: State<T>) => (before.question === question ? before.data : undefined);
-    /** Asks when a page becomes visible. A hidden page asks nothing. */
-    function wake(): void {
-      if (!document.hidden && timer === undefined && !controller) void run();
-    }
-
-    const onLine = () => void run();
-
-    void run();
-    if (every !== undefined) {
-      document.addEventListener("visibilitychange", wake);
-      window.addEventListener("online", onLine);
-    }
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-      controller?.abort();
-      document.removeEventListener("visibilitychange", wake);
-      window.removeEventListener("online", onLine);
-    };
+    });
+    poller.ask();
+    if (every !== undefined) poller.listen();
+    return () => poller.stop();
   }, [question, every, round, ticker]);
 
   const refresh = useCallback(() => setRound((before) => before + 1), []);
