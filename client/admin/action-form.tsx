@@ -1,6 +1,6 @@
 /** The question before an action: what it does, for how long, and two buttons. Escape cancels. */
 "use client";
-import { type ReactElement, useEffect, useRef } from "react";
+import { type ReactElement, useEffect, useId, useRef } from "react";
 import { DAY, HOUR } from "../../core/durations.js";
 import { isTimed, type Terms } from "./action-terms.js";
 import { useAdmin } from "./admin-context.js";
@@ -46,19 +46,7 @@ const LASTS: readonly { value: number | undefined; label: string }[] = [
   { value: undefined, label: "until it is cleared" },
 ];
 
-export function ActionForm({
-  id,
-  action,
-  isAll,
-  limit,
-  terms,
-  onTerms,
-  isSending,
-  problem,
-  onSend,
-  onCancel,
-}: {
-  id: string;
+interface Props {
   action: AdminVerb;
   isAll: boolean;
   limit: AdminLimit;
@@ -68,18 +56,19 @@ export function ActionForm({
   problem: string | undefined;
   onSend: () => void;
   onCancel: () => void;
-}): ReactElement {
+}
+
+export function ActionForm(props: Props): ReactElement {
+  const { action, isAll, isSending, problem, onSend, onCancel } = props;
+  const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, select, button")?.focus(), []);
-  const { formats, limits } = useAdmin();
   const { verb, one, all } = WORDS[action];
-  const hasOthers = limits.limits.filter(isPlanned).length > 1;
-  const lasts = LASTS.filter(({ value }) => action !== "ban" || value !== undefined);
   return (
     <form
       ref={form}
       className="rla-form"
-      aria-labelledby={`${id}-question`}
+      aria-labelledby={id}
       onSubmit={(event) => {
         event.preventDefault();
         if (!isSending) onSend();
@@ -88,65 +77,8 @@ export function ActionForm({
         if (event.key === "Escape") onCancel();
       }}
     >
-      <p id={`${id}-question`}>{isAll ? all : one}</p>
-      <div className="rla-line">
-        {action === "raise" && (
-          <label>
-            <span>Times</span>
-            <input
-              type="number"
-              min="1.1"
-              max="1000"
-              step="any"
-              required
-              value={Number.isNaN(terms.times) ? "" : terms.times}
-              onChange={({ target }) => onTerms({ ...terms, times: target.valueAsNumber })}
-            />
-          </label>
-        )}
-        {action === "plan" && (
-          <label>
-            <span>Plan</span>
-            <select
-              value={terms.plan}
-              onChange={({ target }) => onTerms({ ...terms, plan: target.value })}
-            >
-              {limit.plans!.map(({ plan, terms: has }) => (
-                <option key={plan} value={plan}>
-                  {`${plan}: ${formats.config(has, limit.kind)}`}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        {isTimed(action) && (
-          <label>
-            <span>For</span>
-            <select
-              value={lasts.findIndex(({ value }) => value === terms.lasts)}
-              onChange={({ target }) =>
-                onTerms({ ...terms, lasts: lasts[Number(target.value)]!.value })
-              }
-            >
-              {lasts.map(({ label }, index) => (
-                <option key={label} value={index}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        {action === "plan" && hasOthers && (
-          <label>
-            <input
-              type="checkbox"
-              checked={terms.isEverywhere ?? false}
-              onChange={({ target }) => onTerms({ ...terms, isEverywhere: target.checked })}
-            />
-            <span>on all limits with plans</span>
-          </label>
-        )}
-      </div>
+      <p id={id}>{isAll ? all : one}</p>
+      <Choices {...props} />
       <div className="rla-line rla-buttons">
         <button
           type="submit"
@@ -166,6 +98,68 @@ export function ActionForm({
         </p>
       )}
     </form>
+  );
+}
+
+/** What the person decides before the action: how much, and for how long. */
+function Choices({ action, limit, terms, onTerms }: Props) {
+  const { formats, limits } = useAdmin();
+  const lasts = LASTS.filter(({ value }) => action !== "ban" || value !== undefined);
+  const change = (part: Partial<Terms>) => onTerms({ ...terms, ...part });
+  return (
+    <div className="rla-line">
+      {action === "raise" && (
+        <label>
+          <span>Times</span>
+          <input
+            type="number"
+            min="1.1"
+            max="1000"
+            step="any"
+            required
+            value={Number.isNaN(terms.times) ? "" : terms.times}
+            onChange={({ target }) => change({ times: target.valueAsNumber })}
+          />
+        </label>
+      )}
+      {action === "plan" && (
+        <label>
+          <span>Plan</span>
+          <select value={terms.plan} onChange={({ target }) => change({ plan: target.value })}>
+            {limit.plans!.map(({ plan, terms: has }) => (
+              <option key={plan} value={plan}>
+                {`${plan}: ${formats.config(has, limit.kind)}`}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {isTimed(action) && (
+        <label>
+          <span>For</span>
+          <select
+            value={lasts.findIndex(({ value }) => value === terms.lasts)}
+            onChange={({ target }) => change({ lasts: lasts[Number(target.value)]!.value })}
+          >
+            {lasts.map(({ label }, index) => (
+              <option key={label} value={index}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {action === "plan" && limits.limits.filter(isPlanned).length > 1 && (
+        <label>
+          <input
+            type="checkbox"
+            checked={terms.isEverywhere ?? false}
+            onChange={({ target }) => change({ isEverywhere: target.checked })}
+          />
+          <span>on all limits with plans</span>
+        </label>
+      )}
+    </div>
   );
 }
 

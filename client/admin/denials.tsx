@@ -3,6 +3,7 @@
 import { type ReactElement, useId } from "react";
 import { isNever } from "../../core/config.js";
 import { useAdmin } from "./admin-context.js";
+import type { AdminDenials } from "./admin-types.js";
 import { Loading, Nothing } from "./notes.js";
 import { keyText } from "./pieces.js";
 import { usePoll } from "./use-poll.js";
@@ -10,7 +11,7 @@ import { usePoll } from "./use-poll.js";
 const SHOWN = 50;
 
 export function Denials({ name }: { name: string }): ReactElement {
-  const { client, formats, interval, openKey } = useAdmin();
+  const { client, formats, interval } = useAdmin();
   const id = useId();
   const { data, error } = usePoll(
     name,
@@ -30,45 +31,48 @@ export function Denials({ name }: { name: string }): ReactElement {
         <Nothing>Not known: the server has not answered yet.</Nothing>
       )}
       {data?.items.length === 0 && <Nothing>None so far.</Nothing>}
-      {data && data.items.length > 0 && (
-        <div className="rla-table-frame" tabIndex={0} role="group" aria-labelledby={id}>
-          <table className="rla-table">
-            <thead>
-              <tr>
-                <th scope="col">At</th>
-                <th scope="col">Key</th>
-                <th scope="col" className="rla-number">
-                  Wait
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {numbered(data.items).map(({ id: row, at, key, count, retryAfter }) => (
-                <tr key={row}>
-                  <td>{formats.exactTime(at)}</td>
-                  <td>
-                    <button
-                      type="button"
-                      className="rla-key"
-                      translate={key === undefined ? "yes" : "no"}
-                      onClick={() => openKey(key === undefined ? {} : { key, stored: true })}
-                    >
-                      {keyText(key)}
-                    </button>
-                    {count !== 1 && (
-                      <span className="rla-quiet">{`for ${formats.number(count)}`}</span>
-                    )}
-                  </td>
-                  <td className="rla-number">
-                    {isNever(retryAfter) ? "no end" : formats.duration(retryAfter)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {data && data.items.length > 0 && <Table id={id} items={data.items} />}
     </section>
+  );
+}
+
+function Table({ id, items }: { id: string; items: AdminDenials["items"] }) {
+  const { formats, openKey } = useAdmin();
+  return (
+    <div className="rla-table-frame" tabIndex={0} role="group" aria-labelledby={id}>
+      <table className="rla-table">
+        <thead>
+          <tr>
+            <th scope="col">At</th>
+            <th scope="col">Key</th>
+            <th scope="col" className="rla-number">
+              Wait
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {numbered(items).map(({ id: row, at, key, count, retryAfter }) => (
+            <tr key={row}>
+              <td>{formats.exactTime(at)}</td>
+              <td>
+                <button
+                  type="button"
+                  className="rla-key"
+                  translate={key === undefined ? "yes" : "no"}
+                  onClick={() => openKey(key === undefined ? {} : { key, stored: true })}
+                >
+                  {keyText(key)}
+                </button>
+                {count !== 1 && <span className="rla-quiet">{`for ${formats.number(count)}`}</span>}
+              </td>
+              <td className="rla-number">
+                {isNever(retryAfter) ? "no end" : formats.duration(retryAfter)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

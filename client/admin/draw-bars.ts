@@ -1,4 +1,5 @@
 /** Draws granted and denied calls as bars on a canvas, with uPlot. Loaded when there is something to draw. */
+import type uPlot from "uplot";
 import { MINUTE } from "../../core/durations.js";
 import type { UsageSpan } from "./admin-types.js";
 
@@ -32,77 +33,14 @@ export async function drawBars(
   onPoint: (index: number | undefined) => void,
 ): Promise<Bars> {
   const { default: UPlot } = await import("uplot");
-  let colours = readColours(host);
-  let spans: readonly UsageSpan[] = [];
-  let tick: (at: number) => string = () => "";
-  const colour = (name: keyof Colours) => () => colours[name];
+  const shown: Shown = { colours: readColours(host), spans: [], tick: () => "" };
   const sizeOf = () => ({ width: host.clientWidth, height: host.clientHeight });
   const paths = UPlot.paths.bars!({ size: [0.82, 40], radius: 0.12 });
-  const axis = { stroke: colour("text"), font: FONT, ticks: { show: false } };
-  const highest = () => Math.max(1, ...spans.map(({ granted, denied }) => granted + denied));
-
-  const plot = new UPlot(
-    {
-      ...sizeOf(),
-      // A text is centred below its bar, so the last text needs room beside its bar.
-      padding: [8, 20, 0, 0],
-      legend: { show: false },
-      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-      scales: {
-        x: { time: false, range: () => [-0.5, Math.max(1, spans.length) - 0.5] },
-        y: { range: () => [0, HEAD_ROOM * highest()] },
-      },
-      axes: [
-        {
-          ...axis,
-          grid: { show: false },
-          size: 26,
-          space: 64,
-          splits: ({ width }) => roundTimes(spans, Math.max(2, Math.floor(width / 72))),
-          values: (_, ticks) =>
-            ticks.map((index) => (spans[index] ? tick(spans[index].start) : "")),
-        },
-        {
-          ...axis,
-          grid: { stroke: colour("line"), width: 1 },
-          size: 44,
-          space: 32,
-          // Calls are whole.
-          incrs: [1, 2, 5]
-            .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((e) => step * 10 ** e))
-            .sort((a, b) => a - b),
-        },
-      ],
-      series: [
-        {},
-        // First all calls, then in front of them the granted calls. The part that stays visible is denied.
-        {
-          fill: colour("denied"),
-          stroke: colour("edge"),
-          width: 1,
-          paths,
-          points: { show: false },
-        },
-        {
-          fill: colour("granted"),
-          stroke: colour("granted"),
-          width: 1,
-          paths,
-          points: { show: false },
-        },
-      ],
-      hooks: {
-        setCursor: [
-          ({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? undefined : (idx ?? undefined)),
-        ],
-      },
-    },
-    [[], [], []],
-    host,
-  );
+  const options = { ...sizeOf(), ...optionsOf(shown, paths, onPoint) };
+  const plot = new UPlot(options, [[], [], []], host);
 
   function recolour(): void {
-    colours = readColours(host);
+    shown.colours = readColours(host);
     plot.redraw();
   }
   const onResize = new ResizeObserver(() => {
@@ -117,11 +55,11 @@ export async function drawBars(
   onRoot.observe(document.documentElement, { attributes: true });
 
   return {
-    draw(nextSpans, nextTick) {
-      spans = nextSpans;
-      tick = nextTick;
+    draw(spans, tick) {
+      shown.spans = spans;
+      shown.tick = tick;
       // The application may have changed its colours without a media query.
-      colours = readColours(host);
+      shown.colours = readColours(host);
       plot.setData([
         spans.map((_, index) => index),
         // A bar of no height would still have its edge.
@@ -134,6 +72,79 @@ export async function drawBars(
       onRoot.disconnect();
       for (const scheme of schemes) scheme.removeEventListener("change", recolour);
       plot.destroy();
+    },
+  };
+}
+
+/** Steps between two numbers beside the bars: calls are whole. */
+const CALL_STEPS = [1, 2, 5]
+  .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((e) => step * 10 ** e))
+  .sort((a, b) => a - b);
+
+/** What uPlot asks for each time it draws. */
+interface Shown {
+  colours: Colours;
+  spans: readonly UsageSpan[];
+  tick: (at: number) => string;
+}
+
+function optionsOf(
+  shown: Shown,
+  paths: uPlot.Series.PathBuilder,
+  onPoint: (index: number | undefined) => void,
+): Omit<uPlot.Options, "width" | "height"> {
+  const colour = (name: keyof Colours) => () => shown.colours[name];
+  const axis = { stroke: colour("text"), font: FONT, ticks: { show: false } };
+  const highest = () => Math.max(1, ...shown.spans.map(({ granted, denied }) => granted + denied));
+  return {
+    // A text is centred below its bar, so the last text needs room beside its bar.
+    padding: [8, 20, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, range: () => [-0.5, Math.max(1, shown.spans.length) - 0.5] },
+      y: { range: () => [0, HEAD_ROOM * highest()] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 26,
+        space: 64,
+        splits: ({ width }) => roundTimes(shown.spans, Math.max(2, Math.floor(width / 72))),
+        values: (_, ticks) =>
+          ticks.map((index) => (shown.spans[index] ? shown.tick(shown.spans[index].start) : "")),
+      },
+      {
+        ...axis,
+        grid: { stroke: colour("line"), width: 1 },
+        size: 44,
+        space: 32,
+        incrs: CALL_STEPS,
+      },
+    ],
+    series: [
+      {},
+      // First all calls, then in front of them the granted calls. The part that stays visible is denied.
+      {
+        fill: colour("denied"),
+        stroke: colour("edge"),
+        width: 1,
+        paths,
+        points: { show: false },
+      },
+      {
+        fill: colour("granted"),
+        stroke: colour("granted"),
+        width: 1,
+        paths,
+        points: { show: false },
+      },
+    ],
+    hooks: {
+      setCursor: [
+        ({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? undefined : (idx ?? undefined)),
+      ],
     },
   };
 }

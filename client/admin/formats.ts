@@ -80,17 +80,24 @@ export function createFormats(locale: string | undefined): Formats {
       if (isNever(ms)) return "no end";
       return ms > BY_THE_CLOCK ? time(Date.now() + ms) : duration(ms);
     },
-    config(config, kind) {
-      if (config === "unlimited") return config;
-      if (config === "none") return "not included";
-      if ("slots" in config && kind === "concurrency") return `${number(config.slots!)} at a time`;
-      if (kind === "credits") return "credits";
-      const { rate, period } = config as ShownConfig;
-      const span = typeof period === "string" ? period : duration(period);
-      const capacity = capacityOf(config as ShownConfig);
-      const holds = capacity === rate ? "" : `, holds ${number(capacity)}`;
-      return `${number(rate)} per ${span}${holds}`;
-    },
+    config: (config, kind) => configText(config, kind, number, duration),
     tick: (at, isByDay) => (isByDay ? days : clock).format(at),
   };
+}
+
+function configText(
+  config: ShownConfig | AdminPlan["terms"],
+  kind: string,
+  number: Formats["number"],
+  duration: Formats["duration"],
+): string {
+  if (config === "unlimited") return config;
+  if (config === "none") return "not included";
+  if ("slots" in config && kind === "concurrency") return `${number(config.slots!)} at a time`;
+  if (kind === "credits") return "credits";
+  const { rate, period } = config as ShownConfig;
+  const span = typeof period === "string" ? period : duration(period);
+  const capacity = capacityOf(config as ShownConfig);
+  const holds = capacity === rate ? "" : `, holds ${number(capacity)}`;
+  return `${number(rate)} per ${span}${holds}`;
 }

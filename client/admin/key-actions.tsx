@@ -1,10 +1,10 @@
 /** The actions of one limit of one key: a button for each. A click shows a question in their place. */
 "use client";
-import { type ReactElement, useId, useLayoutEffect, useRef, useState } from "react";
+import { type ReactElement, useLayoutEffect, useRef, useState } from "react";
 import { messageOf, type NamedChange, troubleOf } from "./admin-client.js";
 import { useAdmin } from "./admin-context.js";
 import { ActionForm } from "./action-form.js";
-import { FIRST_TERMS, isTimed } from "./action-terms.js";
+import { FIRST_TERMS, isTimed, type Terms } from "./action-terms.js";
 import type { AdminVerb, AdminLimit, AdminOverride, KeyInput } from "./admin-types.js";
 import { overrideText } from "./pieces.js";
 
@@ -17,14 +17,7 @@ const ACTIONS: readonly { action: AdminVerb; label: string }[] = [
   { action: "reset", label: "Reset" },
 ];
 
-export function KeyActions({
-  limit,
-  target,
-  override,
-  plan,
-  onChanged,
-  onGone,
-}: {
+interface Props {
   limit: AdminLimit;
   target: KeyInput;
   override: AdminOverride | undefined;
@@ -33,17 +26,13 @@ export function KeyActions({
   onChanged: (changed: readonly NamedChange[]) => void;
   /** Called when the button that had the focus does not exist any more. */
   onGone: () => void;
-}): ReactElement | null {
-  const { client, formats, limits } = useAdmin();
-  const [asked, setAsked] = useState<AdminVerb>();
-  const [terms, setTerms] = useState(FIRST_TERMS);
-  const [isSending, setSending] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const [done, setDone] = useState<string>();
-  const group = useRef<HTMLDivElement>(null);
-  const last = useRef<AdminVerb>(undefined);
-  const id = useId();
+}
 
+export function KeyActions(props: Props): ReactElement | null {
+  const { limit, target, override, plan } = props;
+  const { limits } = useAdmin();
+  const [terms, setTerms] = useState(FIRST_TERMS);
+  const [group, asked, ask, close, send, isSending, problem, done] = useQuestion(props);
   const offered = ACTIONS.filter(
     ({ action }) =>
       limits.actions.includes(action) &&
@@ -51,6 +40,60 @@ export function KeyActions({
       (action !== "plan" || limit.plans !== undefined) &&
       (action !== "clear" || override !== undefined || asked === "clear"),
   );
+
+  function onAsk(action: AdminVerb): void {
+    ask(action);
+    const other = limit.plans?.find((each) => each.plan !== plan)?.plan;
+    if (action !== "plan" || other === undefined) return;
+    setTerms((before) => ({ ...before, plan: { plan: other, ...before.plan } }));
+  }
+
+  if (offered.length === 0) return null;
+  return (
+    <div ref={group} role="group" aria-label={`Actions on ${limit.name}`} className="rla-actions">
+      {asked === undefined ? (
+        <div className="rla-line rla-buttons">
+          {offered.map(({ action, label }) => (
+            <button
+              key={action}
+              type="button"
+              className="rla-button"
+              data-action={action}
+              onClick={() => onAsk(action)}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+      ) : (
+        <ActionForm
+          action={asked}
+          isAll={target.key === undefined}
+          limit={limit}
+          terms={terms[asked]}
+          onTerms={(next) => setTerms((before) => ({ ...before, [asked]: next }))}
+          isSending={isSending}
+          problem={problem}
+          onSend={() => void send(asked, terms[asked])}
+          onCancel={close}
+        />
+      )}
+      <p role="status" className="rla-done">
+        {done ?? ""}
+      </p>
+    </div>
+  );
+}
+
+/** The question that is open, and what has come of the last one, in words: `done`, or a `problem`. */
+function useQuestion({ limit, target, onChanged, onGone }: Props) {
+  const { client, formats } = useAdmin();
+  const [asked, setAsked] = useState<AdminVerb>();
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [done, setDone] = useState<string>();
+  const group = useRef<HTMLDivElement>(null);
+  const last = useRef<AdminVerb>(undefined);
 
   // The question is gone. Give the focus to the button that opened it, or the focus is lost.
   useLayoutEffect(() => {
@@ -70,13 +113,10 @@ export function KeyActions({
   function ask(action: AdminVerb): void {
     setDone(undefined);
     setAsked(action);
-    const other = limit.plans?.find((each) => each.plan !== plan)?.plan;
-    if (action !== "plan" || other === undefined) return;
-    setTerms((before) => ({ ...before, plan: { plan: other, ...before.plan } }));
   }
 
-  async function send(action: AdminVerb): Promise<void> {
-    const { lasts, times, plan: given, isEverywhere } = terms[action];
+  async function send(action: AdminVerb, terms: Terms): Promise<void> {
+    const { lasts, times, plan, isEverywhere } = terms;
     setSending(true);
     setProblem(undefined);
     try {
@@ -85,7 +125,7 @@ export function KeyActions({
         ...(target.key === undefined ? { all: true } : target),
         ...(isTimed(action) && lasts !== undefined && { for: lasts }),
         ...(action === "raise" && { times }),
-        ...(given !== undefined && { plan: given }),
+        ...(plan !== undefined && { plan }),
       });
       onChanged(changed);
       const { override: set } = changed[0]!;
@@ -98,42 +138,7 @@ export function KeyActions({
     setSending(false);
   }
 
-  if (offered.length === 0) return null;
-  return (
-    <div ref={group} role="group" aria-label={`Actions on ${limit.name}`} className="rla-actions">
-      {asked === undefined ? (
-        <div className="rla-line rla-buttons">
-          {offered.map(({ action, label }) => (
-            <button
-              key={action}
-              type="button"
-              className="rla-button"
-              data-action={action}
-              onClick={() => ask(action)}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
-      ) : (
-        <ActionForm
-          id={id}
-          action={asked}
-          isAll={target.key === undefined}
-          limit={limit}
-          terms={terms[asked]}
-          onTerms={(next) => setTerms((before) => ({ ...before, [asked]: next }))}
-          isSending={isSending}
-          problem={problem}
-          onSend={() => void send(asked)}
-          onCancel={close}
-        />
-      )}
-      <p role="status" className="rla-done">
-        {done ?? ""}
-      </p>
-    </div>
-  );
+  return [group, asked, ask, close, send, isSending, problem, done] as const;
 }
 
 function problemText(error: unknown): string {

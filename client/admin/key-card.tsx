@@ -6,6 +6,7 @@ import { useAdmin } from "./admin-context.js";
 import { KeyActions } from "./key-actions.js";
 import type { NamedChange } from "./admin-client.js";
 import type { AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
+import type { Formats } from "./formats.js";
 import { Bar, configText, leftText, OverrideBadge, Wait } from "./pieces.js";
 import { sumOf } from "./usage-ranges.js";
 
@@ -60,23 +61,9 @@ export function KeyCard({
 
 function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {
   const { formats } = useAdmin();
-  const { item, rows, holds = [], slots, usage } = state;
-  const { number, exactTime, time } = formats;
-  const facts: [string, string][] = [];
-  if (item.since !== undefined) facts.push(["Limited since", exactTime(item.since)]);
-  if (usage) {
-    const { granted, denied } = sumOf(usage);
-    facts.push(["Last day", `${number(granted)} granted, ${number(denied)} denied`]);
-  }
-  if (item.held) facts.push(["Held", number(item.held)]);
-  for (const { once, count, then, until } of holds) {
-    facts.push([`Hold ${once}`, `${number(count)}, until ${time(until)}, then ${then}`]);
-  }
-  if (slots) {
-    const { holders, waiting } = slots;
-    facts.push(["In the slots", `${number(holders.length)} of ${number(slots.slots)}`]);
-    facts.push(["In line", number(waiting)]);
-  }
+  const { rows } = state;
+  const { number, exactTime } = formats;
+  const facts = factsOf(state, formats);
   if (facts.length === 0 && rows.length === 0) return null;
   return (
     <>
@@ -124,4 +111,24 @@ function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {
       )}
     </>
   );
+}
+
+function factsOf(state: AdminKeyLimit, { number, exactTime, time }: Formats): [string, string][] {
+  const { item, holds = [], slots, usage } = state;
+  const facts: [string, string][] = [];
+  if (item.since !== undefined) facts.push(["Limited since", exactTime(item.since)]);
+  if (usage) {
+    const { granted, denied } = sumOf(usage);
+    facts.push(["Last day", `${number(granted)} granted, ${number(denied)} denied`]);
+  }
+  if (item.held) facts.push(["Held", number(item.held)]);
+  for (const { once, count, then, until } of holds) {
+    facts.push([`Hold ${once}`, `${number(count)}, until ${time(until)}, then ${then}`]);
+  }
+  if (slots) {
+    const { holders, waiting } = slots;
+    facts.push(["In the slots", `${number(holders.length)} of ${number(slots.slots)}`]);
+    facts.push(["In line", number(waiting)]);
+  }
+  return facts;
 }

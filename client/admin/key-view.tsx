@@ -18,102 +18,125 @@ export function KeyView({
   first: string;
   onBack: () => void;
 }): ReactElement {
-  const { client, interval, limits, changes } = useAdmin();
+  const { client, interval, changes } = useAdmin();
   const question = JSON.stringify(input);
   const { data, error, refresh, patch } = usePoll(
     question,
     (signal) => client.key(input, signal),
     interval,
   );
-  const id = useId();
-  const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => title.current?.focus({ preventScroll: true }), []);
-  const used = useUsed(data);
-
-  const named = data ? data.key : input.key;
-  const isHash = limits.hashed && data?.key !== undefined;
-  const byName = new Map(limits.limits.map((limit) => [limit.name, limit]));
-  const shown = data?.limits.filter(({ name }) => byName.has(name)) ?? [];
-  const order = [...shown].sort((a, b) => Number(b.name === first) - Number(a.name === first));
-  const cardOf = (key: AdminKeyLimit) => (
-    <KeyCard
-      key={key.name}
-      limit={byName.get(key.name)!}
-      of={key}
-      target={input}
-      onChanged={(changed) => {
-        for (const change of changed) {
-          patch((before) => changedKey(before, change));
-          changes.tell(change.name, change);
-        }
-        refresh();
-      }}
-    />
-  );
-
+  function onChanged(changed: readonly NamedChange[]): void {
+    for (const change of changed) {
+      patch((before) => changedKey(before, change));
+      changes.tell(change.name, change);
+    }
+    refresh();
+  }
   return (
     <div className="rla-one">
-      <header className="rla-head">
-        <button type="button" className="rla-button rla-back" onClick={onBack}>
-          {`Back to ${first}`}
-        </button>
-        <h2 ref={title} id={id} tabIndex={-1}>
-          {named === undefined ? (
-            <span>Shared bucket</span>
-          ) : (
-            <span translate="no">{isHash && !input.stored ? input.key : named}</span>
-          )}
-        </h2>
-        {named === undefined && (
-          <p className="rla-quiet">
-            The bucket of calls without a key. A ban, an exemption and a raise here count for all
-            keys.
-          </p>
-        )}
-        {isHash && (
-          <p className="rla-quiet rla-hash">
-            <span>stored as </span>
-            <code translate="no">{data.key}</code>
-          </p>
-        )}
-      </header>
+      <Header input={input} data={data} first={first} onBack={onBack} />
       {!data && error === undefined && <Loading>Asking about this key…</Loading>}
       {!data && error !== undefined && (
         <div className="rla-trouble" role="alert">
           <p>{whyNot(error)}</p>
         </div>
       )}
-      {data && used && (
-        <>
-          {order.some(({ name }) => used.has(name)) ? (
-            <div className="rla-cards">
-              {order.filter(({ name }) => used.has(name)).map(cardOf)}
-            </div>
-          ) : (
-            <Nothing>This key has used none of the limits lately.</Nothing>
-          )}
-          {order.some(({ name }) => !used.has(name)) && (
-            <details className="rla-details" open={used.size === 0}>
-              <summary>Limits that this key has not used lately</summary>
-              <div className="rla-cards">
-                {order.filter(({ name }) => !used.has(name)).map(cardOf)}
-              </div>
-            </details>
-          )}
-        </>
-      )}
+      {data && <Cards data={data} input={input} first={first} onChanged={onChanged} />}
     </div>
   );
 }
 
-/**
- * The limits that the key had used when it was first shown. The set does not change after that: a card
- * that moved would take the focus with it, and move away from under the pointer.
- */
-function useUsed(data: AdminKey | undefined): ReadonlySet<string> | undefined {
-  const [used, setUsed] = useState<ReadonlySet<string>>();
-  if (data && !used) setUsed(new Set(data.limits.filter(isUsed).map(({ name }) => name)));
-  return used;
+function Header({
+  input,
+  data,
+  first,
+  onBack,
+}: {
+  input: KeyInput;
+  data: AdminKey | undefined;
+  first: string;
+  onBack: () => void;
+}) {
+  const { limits } = useAdmin();
+  const id = useId();
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.focus({ preventScroll: true }), []);
+  const named = data ? data.key : input.key;
+  const isHash = limits.hashed && data?.key !== undefined;
+  return (
+    <header className="rla-head">
+      <button type="button" className="rla-button rla-back" onClick={onBack}>
+        {`Back to ${first}`}
+      </button>
+      <h2 ref={title} id={id} tabIndex={-1}>
+        {named === undefined ? (
+          <span>Shared bucket</span>
+        ) : (
+          <span translate="no">{isHash && !input.stored ? input.key : named}</span>
+        )}
+      </h2>
+      {named === undefined && (
+        <p className="rla-quiet">
+          The bucket of calls without a key. A ban, an exemption and a raise here count for all
+          keys.
+        </p>
+      )}
+      {isHash && (
+        <p className="rla-quiet rla-hash">
+          <span>stored as </span>
+          <code translate="no">{data.key}</code>
+        </p>
+      )}
+    </header>
+  );
+}
+
+/** The limits that the key has used, and below them, folded, the limits that it has not. */
+function Cards({
+  data,
+  input,
+  first,
+  onChanged,
+}: {
+  data: AdminKey;
+  input: KeyInput;
+  first: string;
+  onChanged: (changed: readonly NamedChange[]) => void;
+}) {
+  const { limits } = useAdmin().limits;
+  // This set stays as it is when the key is first shown: a card that moved would take the focus with it,
+  // and move away from under the pointer.
+  const [used] = useState(() => new Set(data.limits.filter(isUsed).map(({ name }) => name)));
+  const byName = new Map(limits.map((limit) => [limit.name, limit]));
+  const cards = data.limits
+    .filter(({ name }) => byName.has(name))
+    .sort((a, b) => Number(b.name === first) - Number(a.name === first));
+  const cardOf = (of: AdminKeyLimit) => (
+    <KeyCard
+      key={of.name}
+      limit={byName.get(of.name)!}
+      of={of}
+      target={input}
+      onChanged={onChanged}
+    />
+  );
+  const shown = cards.filter(({ name }) => used.has(name));
+  const folded = cards.filter(({ name }) => !used.has(name));
+  return (
+    <>
+      {shown.length > 0 ? (
+        <div className="rla-cards">{shown.map(cardOf)}</div>
+      ) : (
+        <Nothing>This key has used none of the limits lately.</Nothing>
+      )}
+      {folded.length > 0 && (
+        <details className="rla-details" open={used.size === 0}>
+          <summary>Limits that this key has not used lately</summary>
+          <div className="rla-cards">{folded.map(cardOf)}</div>
+        </details>
+      )}
+    </>
+  );
 }
 
 function isUsed({ rows, holds, slots, override, usage, item }: AdminKeyLimit): boolean {

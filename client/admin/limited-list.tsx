@@ -3,82 +3,32 @@
  * One row can have the focus; the arrow keys, Page Up and Down, Home and End move it.
  */
 "use client";
-import {
-  type KeyboardEvent,
-  memo,
-  type ReactElement,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { memo, type ReactElement, useEffect, useState } from "react";
 import { useAdmin } from "./admin-context.js";
 import type { AdminItem, AdminLimit } from "./admin-types.js";
+import type { Formats } from "./formats.js";
 import { Bar, keyText, leftText, OverrideBadge, Wait } from "./pieces.js";
 import type { Limited } from "./use-limited.js";
+import { useActiveRow } from "./use-active-row.js";
 import { useWindow } from "./use-window.js";
 
 /** px. As in admin.css. */
 const ROW = 56;
 
-export function LimitedList({
-  limit,
-  limited,
-  isAll,
-}: {
+interface Props {
   limit: AdminLimit;
   limited: Limited;
   /** Whether the list also has the keys that are not limited. */
   isAll: boolean;
-}): ReactElement {
+}
+
+export function LimitedList({ limit, limited, isAll }: Props): ReactElement {
   const { items, next } = limited.data;
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
   const shown = useWindow(scroller, items.length, ROW);
-  const [wanted, setWanted] = useState(0);
-  const active = Math.min(wanted, items.length - 1);
-  const hasFocus = useRef(false);
-
   const { show } = limited;
   useEffect(() => show(shown.first, shown.end - 1), [show, shown.first, shown.end]);
-
-  const focusActive = useCallback(
-    () => scroller?.querySelector<HTMLElement>('button[tabindex="0"]')?.focus(),
-    [scroller],
-  );
-  // The row that had the focus is gone: its key is not limited any more.
-  useLayoutEffect(() => {
-    if (hasFocus.current && document.activeElement === document.body) focusActive();
-  });
-
-  function onKeyDown(event: KeyboardEvent): void {
-    const element = scroller!;
-    const page = Math.max(1, Math.floor(element.clientHeight / ROW) - 1);
-    const to = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + page,
-      PageUp: active - page,
-      Home: 0,
-      End: items.length - 1,
-    }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    const row = Math.max(0, Math.min(items.length - 1, to));
-    const top = row * ROW;
-    const below = top + ROW - element.clientHeight;
-    const { scrollTop } = element;
-    if (top < scrollTop || below > scrollTop) {
-      element.scrollTo({ top: top < scrollTop ? top : below });
-    }
-    hasFocus.current = true;
-    setWanted(row);
-  }
-  // The row exists only after the render.
-  useEffect(() => {
-    if (hasFocus.current) focusActive();
-  }, [active, focusActive]);
-
+  const [active, setActive, hasFocus, onKeyDown] = useActiveRow(scroller, items.length, ROW);
   const rows: number[] = [];
   for (let index = shown.first; index < shown.end; index++) rows.push(index);
   // The active row stays in the page, so that Tab finds it and the focus is not lost.
@@ -118,7 +68,7 @@ export function LimitedList({
               item={items[index]!}
               index={index}
               isActive={index === active}
-              onActive={setWanted}
+              onActive={setActive}
             />
           ))}
         </div>
@@ -142,13 +92,9 @@ const Row = memo(function Row({
   onActive: (index: number) => void;
 }): ReactElement {
   const { formats, openKey } = useAdmin();
-  const { key, since, held, plan } = item;
+  const { key } = item;
   const open = () => openKey(key === undefined ? {} : { key, stored: true });
-  const notes = [
-    plan !== undefined && `plan ${plan}`,
-    since !== undefined && `since ${formats.exactTime(since)}`,
-    held !== undefined && held > 0 && `${formats.number(held)} held`,
-  ].filter((note) => note !== false);
+  const notes = notesOf(item, formats);
   return (
     // The keyboard and screen readers use the button in the row.
     <div
@@ -191,3 +137,11 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+function notesOf({ plan, since, held }: AdminItem, formats: Formats): string[] {
+  return [
+    plan !== undefined && `plan ${plan}`,
+    since !== undefined && `since ${formats.exactTime(since)}`,
+    held !== undefined && held > 0 && `${formats.number(held)} held`,
+  ].filter((note) => note !== false);
+}

@@ -1,6 +1,6 @@
 /** The limits, and how many keys each of them limits now. */
 "use client";
-import { type KeyboardEvent, type ReactElement, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactElement, type RefObject, useEffect, useRef } from "react";
 import { type Admin, useAdmin } from "./admin-context.js";
 import { usePoll } from "./use-poll.js";
 
@@ -26,15 +26,7 @@ export function Tabs({
   const counts = useCounts(onCount);
   const list = useRef<HTMLDivElement>(null);
   const names = limits.limits.map(({ name }) => name);
-
-  // In a narrow page, the tabs are a row that scrolls.
-  useEffect(() => {
-    const tab = list.current?.querySelector('[aria-selected="true"]');
-    const { left = 0, right = 0 } = tab?.getBoundingClientRect() ?? {};
-    const row = list.current?.getBoundingClientRect();
-    if (!row || (left >= row.left && right <= row.right)) return;
-    list.current!.scrollLeft += left - row.left - 16;
-  }, [chosen]);
+  useScroll(list, chosen);
 
   function onKeyDown(event: KeyboardEvent): void {
     const index = names.indexOf(chosen);
@@ -75,6 +67,17 @@ export function Tabs({
       ))}
     </div>
   );
+}
+
+/** Shows the chosen tab. In a narrow page, the tabs are a row that scrolls. */
+function useScroll(list: RefObject<HTMLDivElement | null>, chosen: string): void {
+  useEffect(() => {
+    const tab = list.current?.querySelector('[aria-selected="true"]');
+    const { left = 0, right = 0 } = tab?.getBoundingClientRect() ?? {};
+    const row = list.current?.getBoundingClientRect();
+    if (!row || (left >= row.left && right <= row.right)) return;
+    list.current!.scrollLeft += left - row.left - 16;
+  }, [list, chosen]);
 }
 
 function Count({ text }: { text: string | undefined }) {
