@@ -14,16 +14,14 @@ const ACTIONS: readonly { pretence: Pretence; label: string }[] = [
   { pretence: "denied for 10 s", label: "Deny 10 s" },
 ];
 
-export function LimitCard({
-  limit,
-  observer,
-  recorder,
-}: {
+interface Props {
   limit: LimitView;
   observer: RateLimitObserver;
   recorder: Recorder;
-}): ReactElement {
-  const { id, name, key, statuses, fill, lines, facts, error, pretence, pretences } = limit;
+}
+
+export function LimitCard({ limit, observer, recorder }: Props): ReactElement {
+  const { id, name, key, statuses, fill, lines, facts, error, pretence } = limit;
   const [isOpen, setIsOpen] = useState(!recorder.collapsed.has(id));
   const details = useId();
 
@@ -67,24 +65,27 @@ export function LimitCard({
       <div id={details} className="trl-details" hidden={!isOpen}>
         {lines && <Sparkline lines={lines} />}
         <Facts facts={facts} />
-        <div
-          className="trl-actions"
-          role="group"
-          aria-label={`Pretend for ${name}, in this page only`}
-        >
-          <span>In this page:</span>
-          {ACTIONS.map((action) => (
-            <button
-              key={action.label}
-              type="button"
-              disabled={!pretences.includes(action.pretence)}
-              onClick={() => recorder.pretend(observer, id, action.pretence)}
-            >
-              {action.label}
-            </button>
-          ))}
-        </div>
+        <Pretences limit={limit} observer={observer} recorder={recorder} />
       </div>
     </li>
+  );
+}
+
+/** The buttons that pretend something. */
+function Pretences({ limit: { id, name, pretences }, observer, recorder }: Props) {
+  return (
+    <div className="trl-actions" role="group" aria-label={`Pretend for ${name}, in this page only`}>
+      <span>In this page:</span>
+      {ACTIONS.map((action) => (
+        <button
+          key={action.label}
+          type="button"
+          disabled={!pretences.includes(action.pretence)}
+          onClick={() => recorder.pretend(observer, id, action.pretence)}
+        >
+          {action.label}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -5,6 +5,8 @@
 import {
   type Operation,
   type OperationLink,
+  type OperationResultObservable,
+  type OperationResultObserver,
   TRPCClientError,
   type TRPCUntypedClient,
 } from "@trpc/client";
@@ -15,6 +17,7 @@ import type { Call, Calls } from "./calls.js";
 import type { Outcomes } from "./outcomes.js";
 
 type Link = OperationLink<AnyTRPCRouter>;
+type Sent = OperationResultObservable<AnyTRPCRouter, unknown>;
 
 /** Whether calls get to the server. */
 export interface Network {
@@ -34,68 +37,35 @@ export function recordCalls(
   // The client reads its links again for each call. `links` is private, but this runs for developers only.
   const { links } = client as unknown as { links?: unknown };
   if (!Array.isArray(links) || links.length === 0) return false;
-  const open = new Map<number, Call>();
+  const shared: Shared = { calls, outcomes, network, open: new Map() };
+  (links as Link[]).splice(links.length - 1, 0, lastLink(shared));
+  (links as Link[]).unshift(firstLink(shared));
+  return true;
+}
 
-  const ahead: Link = ({ op, next }) => {
+/** What the two links of a client share. */
+interface Shared {
+  calls: Calls;
+  outcomes: Outcomes;
+  network: Network;
+  /** The calls that are on their way, by the id of their operation. */
+  open: Map<number, Call>;
+}
+
+function firstLink(shared: Shared): Link {
+  return ({ op, next }) => {
     // The stream stays, because it may serve other tabs, too. Observers that are offline do not listen.
     if (isWatch(op)) return next(op);
     return observable((observer) => {
-      // Such a call is a question of an observer, and takes no tokens.
-      const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
-      const call = isQuestion ? undefined : calls.begin(op.path, op.type === "mutation");
-      if (call) open.set(op.id, call);
-      let isOver = false;
-      const end = (report: (seen: Call) => void) => {
-        if (isOver) return;
-        isOver = true;
-        forget();
-        open.delete(op.id);
-        if (call) report(call);
-      };
-      const fail = (error: unknown) => {
-        end((seen) => outcomes.failed(seen, error));
-        observer.error(error as TRPCClientError<AnyTRPCRouter>);
-      };
-      let stop = () => {};
-      const forget = network.onLost(() => {
-        stop();
-        fail(offlineError());
-      });
-      if (network.isOffline()) {
-        fail(offlineError());
-        return () => {};
-      }
-      const start = () => {
-        const sent = next(op).subscribe({
-          next(value) {
-            // A subscription has states and a start before it has an answer.
-            const { type = "data" } = value.result;
-            if (type === "data") {
-              // A subscription goes on after its first answer.
-              if (op.type !== "subscription") end((seen) => outcomes.answered(seen));
-              else if (call) outcomes.answered(call);
-            }
-            observer.next(value);
-          },
-          error: fail,
-          complete() {
-            end(() => {});
-            observer.complete();
-          },
-        });
-        stop = () => sent.unsubscribe();
-      };
-      if (call) calls.within(call, start);
-      else start();
-      if (call && !isOver) outcomes.waits(call);
-      return () => {
-        end((seen) => outcomes.failed(seen, undefined));
-        stop();
-      };
+      const passage = new Passage(op, observer, shared);
+      passage.start(next);
+      return () => passage.abort();
     });
   };
+}
 
-  const last: Link = ({ op, next }) =>
+function lastLink({ calls, open }: Shared): Link {
+  return ({ op, next }) =>
     observable((observer) => {
       const call = open.get(op.id);
       if (!call) return next(op).subscribe(observer);
@@ -107,10 +77,91 @@ export function recordCalls(
         complete: () => observer.complete(),
       });
     });
+}
 
-  (links as Link[]).splice(links.length - 1, 0, last);
-  (links as Link[]).unshift(ahead);
-  return true;
+/** One operation on its way through the links, until it is answered, fails or is aborted. */
+class Passage {
+  readonly #op: Operation;
+  readonly #observer: OperationResultObserver<AnyTRPCRouter, unknown>;
+  readonly #shared: Shared;
+  /** `undefined` for a question of an observer: such a call takes no tokens. */
+  readonly #call: Call | undefined;
+  readonly #forget: () => void;
+  #stop = () => {};
+  #isOver = false;
+
+  constructor(
+    op: Operation,
+    observer: OperationResultObserver<AnyTRPCRouter, unknown>,
+    shared: Shared,
+  ) {
+    this.#op = op;
+    this.#observer = observer;
+    this.#shared = shared;
+    const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
+    this.#call = isQuestion ? undefined : shared.calls.begin(op.path, op.type === "mutation");
+    if (this.#call) shared.open.set(op.id, this.#call);
+    this.#forget = shared.network.onLost(() => {
+      this.#stop();
+      this.#fail(offlineError());
+    });
+  }
+
+  start(next: (op: Operation) => Sent): void {
+    const { calls, outcomes, network } = this.#shared;
+    if (network.isOffline()) {
+      this.#fail(offlineError());
+      return;
+    }
+    const call = this.#call;
+    if (call) calls.within(call, () => this.#send(next));
+    else this.#send(next);
+    if (call && !this.#isOver) outcomes.waits(call);
+  }
+
+  abort(): void {
+    this.#end((call) => this.#shared.outcomes.failed(call, undefined));
+    this.#stop();
+  }
+
+  #send(next: (op: Operation) => Sent): void {
+    const observer = this.#observer;
+    const sent = next(this.#op).subscribe({
+      next: (value) => {
+        // A subscription has states and a start before it has an answer.
+        const { type = "data" } = value.result;
+        if (type === "data") this.#answered();
+        observer.next(value);
+      },
+      error: (error) => this.#fail(error),
+      complete: () => {
+        this.#end(() => {});
+        observer.complete();
+      },
+    });
+    this.#stop = () => sent.unsubscribe();
+  }
+
+  #answered(): void {
+    const { outcomes } = this.#shared;
+    // A subscription goes on after its first answer.
+    if (this.#op.type !== "subscription") this.#end((call) => outcomes.answered(call));
+    else if (this.#call) outcomes.answered(this.#call);
+  }
+
+  #fail(error: TRPCClientError<AnyTRPCRouter>): void {
+    this.#end((call) => this.#shared.outcomes.failed(call, error));
+    this.#observer.error(error);
+  }
+
+  /** Only the first end of a call is reported. */
+  #end(report: (call: Call) => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#forget();
+    this.#shared.open.delete(this.#op.id);
+    if (this.#call) report(this.#call);
+  }
 }
 
 /** Whether the operation is the stream of an observer, wherever its router stands. */
