@@ -36,8 +36,19 @@ export async function drawBars(
   const shown: Shown = { colours: readColours(host), spans: [], tick: () => "" };
   const sizeOf = () => ({ width: host.clientWidth, height: host.clientHeight });
   const paths = UPlot.paths.bars!({ size: [0.82, 40], radius: 0.12 });
-  const options = { ...sizeOf(), ...optionsOf(shown, paths, onPoint) };
-  const plot = new UPlot(options, [[], [], []], host);
+  const plot = new UPlot(
+    {
+      ...sizeOf(),
+      ...optionsOf(shown, paths),
+      hooks: {
+        setCursor: [
+          ({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? undefined : (idx ?? undefined)),
+        ],
+      },
+    },
+    [[], [], []],
+    host,
+  );
 
   function recolour(): void {
     shown.colours = readColours(host);
@@ -91,11 +102,9 @@ interface Shown {
 function optionsOf(
   shown: Shown,
   paths: uPlot.Series.PathBuilder,
-  onPoint: (index: number | undefined) => void,
 ): Omit<uPlot.Options, "width" | "height"> {
   const colour = (name: keyof Colours) => () => shown.colours[name];
   const axis = { stroke: colour("text"), font: FONT, ticks: { show: false } };
-  const highest = () => Math.max(1, ...shown.spans.map(({ granted, denied }) => granted + denied));
   return {
     // A text is centred below its bar, so the last text needs room beside its bar.
     padding: [8, 20, 0, 0],
@@ -103,7 +112,12 @@ function optionsOf(
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: () => [-0.5, Math.max(1, shown.spans.length) - 0.5] },
-      y: { range: () => [0, HEAD_ROOM * highest()] },
+      y: {
+        range: () => [
+          0,
+          HEAD_ROOM * Math.max(1, ...shown.spans.map(({ granted, denied }) => granted + denied)),
+        ],
+      },
     },
     axes: [
       {
@@ -141,11 +155,6 @@ function optionsOf(
         points: { show: false },
       },
     ],
-    hooks: {
-      setCursor: [
-        ({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? undefined : (idx ?? undefined)),
-      ],
-    },
   };
 }
 

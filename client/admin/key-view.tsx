@@ -8,16 +8,15 @@ import { KeyCard } from "./key-card.js";
 import { Loading, Nothing } from "./notes.js";
 import { usePoll } from "./use-poll.js";
 
-export function KeyView({
-  input,
-  first,
-  onBack,
-}: {
+interface Props {
   input: KeyInput;
   /** The limit from which the visitor opened the key. Its card stands first. */
   first: string;
   onBack: () => void;
-}): ReactElement {
+}
+
+export function KeyView(props: Props): ReactElement {
+  const { input } = props;
   const { client, interval, changes } = useAdmin();
   const question = JSON.stringify(input);
   const { data, error, refresh, patch } = usePoll(
@@ -34,29 +33,19 @@ export function KeyView({
   }
   return (
     <div className="rla-one">
-      <Header input={input} data={data} first={first} onBack={onBack} />
+      <Header {...props} data={data} />
       {!data && error === undefined && <Loading>Asking about this key…</Loading>}
       {!data && error !== undefined && (
         <div className="rla-trouble" role="alert">
           <p>{whyNot(error)}</p>
         </div>
       )}
-      {data && <Cards data={data} input={input} first={first} onChanged={onChanged} />}
+      {data && <Cards {...props} data={data} onChanged={onChanged} />}
     </div>
   );
 }
 
-function Header({
-  input,
-  data,
-  first,
-  onBack,
-}: {
-  input: KeyInput;
-  data: AdminKey | undefined;
-  first: string;
-  onBack: () => void;
-}) {
+function Header({ input, first, onBack, data }: Props & { data: AdminKey | undefined }) {
   const { limits } = useAdmin();
   const id = useId();
   const title = useRef<HTMLHeadingElement>(null);
@@ -93,16 +82,11 @@ function Header({
 
 /** The limits that the key has used, and below them, folded, the limits that it has not. */
 function Cards({
-  data,
   input,
   first,
+  data,
   onChanged,
-}: {
-  data: AdminKey;
-  input: KeyInput;
-  first: string;
-  onChanged: (changed: readonly NamedChange[]) => void;
-}) {
+}: Props & { data: AdminKey; onChanged: (changed: readonly NamedChange[]) => void }) {
   const { limits } = useAdmin().limits;
   // This set stays as it is when the key is first shown: a card that moved would take the focus with it,
   // and move away from under the pointer.

@@ -28,7 +28,7 @@ export function LimitedList({ limit, limited, isAll }: Props): ReactElement {
   const shown = useWindow(scroller, items.length, ROW);
   const { show } = limited;
   useEffect(() => show(shown.first, shown.end - 1), [show, shown.first, shown.end]);
-  const [active, setActive, hasFocus, onKeyDown] = useActiveRow(scroller, items.length, ROW);
+  const [active, setActive, onKeyDown, focus] = useActiveRow(scroller, items.length, ROW);
   const rows: number[] = [];
   for (let index = shown.first; index < shown.end; index++) rows.push(index);
   // The active row stays in the page, so that Tab finds it and the focus is not lost.
@@ -53,15 +53,7 @@ export function LimitedList({ limit, limited, isAll }: Props): ReactElement {
         </div>
       </div>
       <div ref={setScroller} role="rowgroup" className="rla-scroller">
-        <div
-          className="rla-rows"
-          style={{ height: items.length * ROW }}
-          onFocus={() => (hasFocus.current = true)}
-          onBlur={({ target, relatedTarget }) => {
-            // A row that is removed loses the focus, too, although the visitor has not left the list.
-            if (relatedTarget !== null || target.isConnected) hasFocus.current = false;
-          }}
-        >
+        <div className="rla-rows" style={{ height: items.length * ROW }} {...focus}>
           {rows.map((index) => (
             <Row
               key={keyOf(items[index]!)}

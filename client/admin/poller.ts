@@ -5,7 +5,7 @@
  * | ------- | ------------- | ------------------------------------------------------------ |
  * | asking  | `#asking`     | with the answer, or when something asks again                |
  * | waiting | `#timer`      | when the time is over: asks                                  |
- * | resting | neither       | when the page becomes visible or gets online, if it `listen`s |
+ * | resting | neither       | when the page becomes visible or gets online, once it is `start`ed |
  */
 export class Poller {
   readonly #question: (signal: AbortSignal) => Promise<number | undefined>;
@@ -31,7 +31,9 @@ export class Poller {
     });
   };
 
-  listen(): void {
+  /** Asks now, and listens. */
+  start(): void {
+    this.ask();
     document.addEventListener("visibilitychange", this.#wake);
     window.addEventListener("online", this.ask);
   }

@@ -24,9 +24,8 @@ export function Tabs({
 }): ReactElement {
   const { limits } = useAdmin();
   const counts = useCounts(onCount);
-  const list = useRef<HTMLDivElement>(null);
   const names = limits.limits.map(({ name }) => name);
-  useScroll(list, chosen);
+  const list = useShown(chosen);
 
   function onKeyDown(event: KeyboardEvent): void {
     const index = names.indexOf(chosen);
@@ -69,15 +68,17 @@ export function Tabs({
   );
 }
 
-/** Shows the chosen tab. In a narrow page, the tabs are a row that scrolls. */
-function useScroll(list: RefObject<HTMLDivElement | null>, chosen: string): void {
+/** @returns the list that shows the chosen tab. In a narrow page, the tabs are a row that scrolls. */
+function useShown(chosen: string): RefObject<HTMLDivElement | null> {
+  const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const tab = list.current?.querySelector('[aria-selected="true"]');
     const { left = 0, right = 0 } = tab?.getBoundingClientRect() ?? {};
     const row = list.current?.getBoundingClientRect();
     if (!row || (left >= row.left && right <= row.right)) return;
     list.current!.scrollLeft += left - row.left - 16;
-  }, [list, chosen]);
+  }, [chosen]);
+  return list;
 }
 
 function Count({ text }: { text: string | undefined }) {

@@ -1,6 +1,7 @@
 /** Tells which row of a list can have the focus. Only that row's button is reached by Tab. */
 "use client";
 import {
+  type FocusEvent,
   type KeyboardEvent,
   useCallback,
   useEffect,
@@ -11,8 +12,8 @@ import {
 
 /**
  * @param height of a row, px.
- * @returns the row, a function that makes another row the active one, whether the focus is in the list,
- * and what moves the focus by keys.
+ * @returns the row, a function that makes another row the active one, what moves the focus by keys, and the
+ * handlers of the element with the rows.
  */
 export function useActiveRow(scroller: HTMLDivElement | null, count: number, height: number) {
   const [wanted, setWanted] = useState(0);
@@ -56,5 +57,12 @@ export function useActiveRow(scroller: HTMLDivElement | null, count: number, hei
     if (hasFocus.current) focusActive();
   }, [active, focusActive]);
 
-  return [active, setWanted, hasFocus, onKeyDown] as const;
+  const focus = {
+    onFocus: () => (hasFocus.current = true),
+    onBlur: ({ target, relatedTarget }: FocusEvent) => {
+      // A row that is removed loses the focus, too, although the visitor has not left the list.
+      if (relatedTarget !== null || target.isConnected) hasFocus.current = false;
+    },
+  };
+  return [active, setWanted, onKeyDown, focus] as const;
 }

@@ -93,8 +93,7 @@ class PageReader {
   start(list: List): void {
     this.#list = list;
     this.#data = NO_PAGES;
-    this.#poller.ask();
-    this.#poller.listen();
+    this.#poller.start();
   }
 
   readonly stop = (): void => {

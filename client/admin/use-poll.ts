@@ -62,8 +62,8 @@ export function usePoll<T extends object>(
         return every && Math.min(every, RETRY);
       }
     });
-    poller.ask();
-    if (every !== undefined) poller.listen();
+    if (every === undefined) poller.ask();
+    else poller.start();
     return () => poller.stop();
   }, [question, every, round, ticker]);
 
