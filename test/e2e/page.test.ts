@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readFacts } from "../../example-app/package-facts.js";
 import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
-import { byNight } from "../support/nightly.js";
+import { byNight, isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { demo, openBrowser } from "./shared.js";
 
@@ -457,7 +457,11 @@ it("says one time only that there is no connection", async () => {
   expect(await Promise.all(said)).toEqual(parts.map(() => banner));
 });
 
-it("goes on in every part, also one that is opened meanwhile, when a killed server is back", async () => {
+it("goes on in every part, also one that is opened meanwhile, when a killed server is back", async ({
+  skip,
+}) => {
+  // Nine pages at once, for minutes. By day, the tests of the chat lose and find a server, too.
+  if (!isNightly) skip(NIGHTLY_ONLY);
   await using own = await startDemo();
   // Each page has its own visitor: a browser opens six connections to a server, and the streams would
   // take them.
