@@ -117,7 +117,9 @@ export const refillsAt = (snapshot: RateLimitSnapshot, remaining: number): numbe
 function exceedsAt(snapshot: RateLimitSnapshot, remaining: number): number {
   const { config } = snapshot;
   // The bound is the whole capacity: shards hold tokens together that one call does not see.
-  return remaining + 1 > capacityOf(config) ? Infinity : whenEnough([snapshot], config, remaining + 1);
+  return remaining + 1 > capacityOf(config)
+    ? Infinity
+    : whenEnough([snapshot], config, remaining + 1);
 }
 
 /**
