@@ -146,9 +146,9 @@ class PreparedQuery {
   }
 
   handleReadyForQuery(): void {
-    // "INSERT 0 5", "UPDATE 5"
-    const rowCount = Number(this.#tag.slice(this.#tag.lastIndexOf(" ") + 1));
-    this.callback(undefined, { rows: this.#rows, rowCount });
+    // "INSERT 0 5", "UPDATE 5", or a command that counts no rows, such as "SET"
+    const count = Number(this.#tag.slice(this.#tag.lastIndexOf(" ") + 1));
+    this.callback(undefined, { rows: this.#rows, rowCount: Number.isNaN(count) ? null : count });
   }
 
   /** The server describes no columns, because it is not asked. */

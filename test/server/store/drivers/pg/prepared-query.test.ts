@@ -90,6 +90,9 @@ describe("a prepared query", () => {
     const insert = "INSERT INTO few SELECT generate_series(1, $1::int)";
     for (const n of [3, 0, 5]) expect(await driver.execute(insert, [n])).toBe(n);
     for (const n of [8, 0]) expect(await driver.execute("DELETE FROM few", [])).toBe(n);
+    for (let i = 0; i < 3; i++) {
+      expect(await driver.execute("SET lock_timeout = 60", [])).toBe(0);
+    }
     expect(await driver.query("SELECT n FROM few", [])).toEqual([]);
     expect(await driver.query("SELECT n FROM few", [])).toEqual([]);
   });
