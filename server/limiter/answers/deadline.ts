@@ -4,18 +4,15 @@
  */
 import type { OutageLog } from "../../report/logger.js";
 import type { Call, RateLimitStore, Submission } from "../../store/store.js";
+import { type Linked, LinkedList } from "../../timers/linked-list.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { mayEnd, mayWait, tellsBeforeExit } from "../../timers/stay-alive.js";
 import { ON_TIME, startTimer, type Timer } from "../../timers/timer.js";
 import type { Apply, Ask, Asked } from "./asked.js";
 
 /** A call that waits for one decision or for several, and its callbacks. */
-export class Waiting<TDecision = unknown, TResult = never> implements Call {
+export class Waiting<TDecision = unknown, TResult = never> implements Call, Linked<Waiting> {
   expired = false;
-  /**
-   * The neighbours in the list of waiting calls. Measured and rejected: a `Set` of waiting calls, which
-   * rebuilds its tables again and again (less than half of the throughput).
-   */
   before: Waiting | undefined;
   after: Waiting | undefined;
 
@@ -49,8 +46,7 @@ export class Waiting<TDecision = unknown, TResult = never> implements Call {
 }
 
 export class Deadline {
-  private oldest: Waiting | undefined;
-  private newest: Waiting | undefined;
+  private readonly calls = new LinkedList<Waiting>();
   private timer: Timer | undefined;
   /** The `expiresAt` of the call that the timer was started for. */
   private armedFor = NaN;
@@ -72,10 +68,7 @@ export class Deadline {
   /** The call gets the answer, or fails at the deadline. */
   wait<TDecision, TResult>(call: Asked<TResult, TDecision>): Waiting<TDecision, TResult> {
     const waiting = new Waiting(call, performance.now() + this.timeout, this);
-    waiting.before = this.newest;
-    if (this.newest === undefined) this.oldest = waiting;
-    else this.newest.after = waiting;
-    this.newest = waiting;
+    this.calls.append(waiting);
     if (this.timer === undefined) this.arm();
     else if (!tellsBeforeExit && waiting.before === undefined) this.keep(true);
     return waiting;
@@ -83,22 +76,15 @@ export class Deadline {
 
   /** Ends the wait. Returns whether the call was still waiting. */
   forget(waiting: Waiting): boolean {
-    const { before, after } = waiting;
-    if (before === undefined && this.oldest !== waiting) return false;
-    if (before === undefined) this.oldest = after;
-    else before.after = after;
-    if (after === undefined) this.newest = before;
-    else after.before = before;
-    // Unlink the call, or a call that is done but not yet collected would keep all later calls in memory.
-    waiting.before = waiting.after = undefined;
+    if (!this.calls.remove(waiting)) return false;
     // Keep the timer for the next call: that is cheaper than a timer per call.
-    if (this.isKept && this.oldest === undefined) this.keep(false);
+    if (this.isKept && this.calls.oldest === undefined) this.keep(false);
     return true;
   }
 
   /** Called when nothing else keeps the process alive. */
   stayAlive(): void {
-    if (this.oldest !== undefined) this.keep(true);
+    if (this.calls.oldest !== undefined) this.keep(true);
   }
 
   private keep(isKept: boolean): void {
@@ -113,8 +99,8 @@ export class Deadline {
   }
 
   private arm(): void {
-    if (this.oldest === undefined || this.timeout === Infinity) return;
-    const { expiresAt } = this.oldest;
+    if (this.calls.oldest === undefined || this.timeout === Infinity) return;
+    const { expiresAt } = this.calls.oldest;
     const left = expiresAt - performance.now();
     this.armedFor = expiresAt;
     // The timer may have waited longer for an earlier call, because the process was busy. This call is
@@ -128,10 +114,10 @@ export class Deadline {
     this.timer = undefined;
     mayEnd(this);
     const now = performance.now();
-    const { expiresAt = Infinity } = this.oldest ?? {};
+    const { expiresAt = Infinity } = this.calls.oldest ?? {};
     if (now - expiresAt > ON_TIME && expiresAt !== this.armedFor) return this.arm();
-    while (this.oldest !== undefined && this.oldest.expiresAt <= now) {
-      this.oldest.expire(this.late(this.oldest.expiresAt - this.timeout));
+    while (this.calls.oldest !== undefined && this.calls.oldest.expiresAt <= now) {
+      this.calls.oldest.expire(this.late(this.calls.oldest.expiresAt - this.timeout));
     }
     this.arm();
   }
