@@ -13,7 +13,7 @@ import type {
   PgQueryable,
   PgResult,
 } from "./pg-client.js";
-import { KnownColumns, type NamedQuery } from "./prepared-query.js";
+import { KnownColumns } from "./prepared-query.js";
 import { statementName } from "./statement-names.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
@@ -60,37 +60,39 @@ export function sendQuery(client: PgQueryable, query: PgQuery, done: Done<PgResu
 /** Sends a query. */
 export type Send = typeof sendQuery;
 
-/** Sends queries that have names as statements that `pg` prepares once per connection. */
-export function sendingPrepared(): (
-  client: PgQueryable,
-  query: NamedQuery,
+/** Called when a prepared statement of this version is lost, or does not fit its table any more. */
+type WhenLost = (
+  lost: { client: PgQueryable; query: PgQuery; version: number; error: unknown },
   done: Done<PgResult>,
-) => void {
-  const columns = new KnownColumns();
-  return (client, query, done) => {
-    if (columns.send(client, query, done)) return;
-    sendQuery(client, query, (error, result) => {
-      if (result) columns.learn(query.name, result);
-      done(error, result);
-    });
-  };
-}
+) => void;
 
-/** Sends queries as prepared statements with names. */
-export function sendingNamed(texts: PreparedTexts): Send {
-  const sendPrepared = sendingPrepared();
+/**
+ * Sends queries as prepared statements with names.
+ *
+ * @param whenLost by default, sends the query again without a name.
+ */
+export function sendingNamed(texts: PreparedTexts, whenLost: WhenLost = sendAgain(texts)): Send {
+  const columns = new KnownColumns();
   return (client, query, done) => {
     const { version } = texts;
     const text = texts.of(query.text);
     if (text === undefined) return sendQuery(client, query, done);
     const { values = [], doublesFrom } = query;
     const named = { name: statementName(text), text, values, doublesFrom };
-    sendPrepared(client, named, (error, result) => {
-      if (!(error && isUnprepared(error))) return done(error, result);
-      sendQuery(client, query, (own, answer) => {
-        if (!isUnprepared(own)) texts.renew(version);
-        done(own, answer);
-      });
+    const answered: Done<PgResult> = (error, result) => {
+      if (error && isUnprepared(error)) return whenLost({ client, query, version, error }, done);
+      if (result) columns.learn(named.name, result);
+      done(error, result);
+    };
+    if (!columns.send(client, named, answered)) sendQuery(client, named, answered);
+  };
+}
+
+function sendAgain(texts: PreparedTexts): WhenLost {
+  return ({ client, query, version }, done) => {
+    sendQuery(client, query, (error, result) => {
+      if (!isUnprepared(error)) texts.renew(version);
+      done(error, result);
     });
   };
 }

@@ -26,13 +26,10 @@ import {
   type Send,
   sendingNamed,
   sendingNamedIfDirect,
-  sendingPrepared,
   sendQuery,
 } from "./pg-connections.js";
 import { PreparedTexts } from "../prepared-texts.js";
-import { isUnprepared } from "../../sql/postgresql/errors.js";
 import { WriteConflictError } from "../../retry-conflicts.js";
-import { statementName } from "./statement-names.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
@@ -179,19 +176,10 @@ const UNPREPARED =
  * PostgreSQL rolls the transaction back after the error, and the owner can begin it again.
  */
 function sendingNamedWithin(texts: PreparedTexts): Send {
-  const sendPrepared = sendingPrepared();
-  return (client, query, done) => {
-    const { version } = texts;
-    const text = texts.of(query.text);
-    if (text === undefined) return sendQuery(client, query, done);
-    const { values = [], doublesFrom } = query;
-    const named = { name: statementName(text), text, values, doublesFrom };
-    sendPrepared(client, named, (error, result) => {
-      if (!(error && isUnprepared(error))) return done(error, result);
-      texts.renew(version);
-      done(new WriteConflictError(UNPREPARED, { cause: error }));
-    });
-  };
+  return sendingNamed(texts, ({ version, error }, done) => {
+    texts.renew(version);
+    done(new WriteConflictError(UNPREPARED, { cause: error }));
+  });
 }
 
 function answerOf(send: Send, client: PgQueryable, query: PgQuery): Promise<PgResult> {

@@ -24,7 +24,7 @@ interface Wire {
   sync(): void;
 }
 
-/** What a client of `pg` has, and what `pg-native` and substitutes lack. */
+/** The parts of a client of `pg` that `pg-native` and substitutes lack. */
 interface WireClient {
   readonly connection?: Partial<Wire>;
   /** Whether the client sends queries before others are answered. It refuses statements of this kind then. */
@@ -38,7 +38,7 @@ export interface NamedQuery extends PgQuery {
   values: unknown[];
 }
 
-/** What `pg` sends for a parameter: texts as they are, and bytes in the binary form of its type. */
+/** A parameter as `pg` sends it: a text as it is, or bytes in the binary form of the type. */
 type Param = string | Buffer | null;
 
 interface Column {

@@ -38,7 +38,7 @@ type Pooled = TransactionDriver<PgQueryable>;
 export function throughOwnPool(
   prisma: object,
   driver: SqlDriver,
-  { prepare = "if direct" }: { prepare?: PgDriverOptions["prepare"] | "if direct" },
+  { prepare }: PgDriverOptions,
 ): SqlDriver<SqlConnection> {
   const factory = factoryOf(prisma);
   let pool: Pool | undefined;
@@ -48,7 +48,7 @@ export function throughOwnPool(
 
   async function open(): Promise<Pooled> {
     pool = (await connect(factory)).underlyingDriver();
-    pooled = pgDriver(pool, { prepare: prepare as boolean });
+    pooled = pgDriver(pool, { prepare: prepare ?? "if direct" });
     pooled.onPoolError?.((error) => listeners.forEach((listener) => listener(error)));
     return pooled;
   }
