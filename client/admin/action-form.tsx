@@ -101,7 +101,7 @@ export function ActionForm(props: Props): ReactElement {
   );
 }
 
-/** What the person decides before the action: how much, and for how long. */
+/** The person's choices before the action: how much, and for how long. */
 function Choices({ action, limit, terms, onTerms }: Props) {
   const { formats, limits } = useAdmin();
   const lasts = LASTS.filter(({ value }) => action !== "ban" || value !== undefined);

@@ -92,7 +92,7 @@ const CALL_STEPS = [1, 2, 5]
   .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((e) => step * 10 ** e))
   .sort((a, b) => a - b);
 
-/** What uPlot asks for each time it draws. */
+/** The state of the chart. uPlot reads the state each time it draws. */
 interface Shown {
   colours: Colours;
   spans: readonly UsageSpan[];

@@ -85,7 +85,7 @@ export function KeyActions(props: Props): ReactElement | null {
   );
 }
 
-/** The question that is open, and what has come of the last one, in words: `done`, or a `problem`. */
+/** The open question, and the outcome of the last question in words: `done`, or a `problem`. */
 function useQuestion({ limit, target, onChanged, onGone }: Props) {
   const { client, formats } = useAdmin();
   const [asked, setAsked] = useState<AdminVerb>();

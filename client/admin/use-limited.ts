@@ -61,7 +61,7 @@ export function useLimited(
   };
 }
 
-/** What is shown, and of which limit. */
+/** The state that is shown, and the name of its limit. */
 interface State extends Pick<Limited, "data" | "isThere" | "error"> {
   name: string;
 }

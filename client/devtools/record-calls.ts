@@ -43,7 +43,7 @@ export function recordCalls(
   return true;
 }
 
-/** What the two links of a client share. */
+/** The state that the two links of a client share. */
 interface Shared {
   calls: Calls;
   outcomes: Outcomes;

@@ -3,7 +3,7 @@
  *
  * | the connection is | it comes from        | when                                   | a change   |
  * | ----------------- | -------------------- | -------------------------------------- | ---------- |
- * | `none`            | opening, ready, lost | nobody has used it for a minute or two | opens it   |
+ * | `none`            | opening, ready, lost | it is unused for a minute or two       | opens it   |
  * | `opening`         | none                 | there is a change or a listener        | is kept    |
  * |                   | lost                 | the pause is over                      | is kept    |
  * | `ready`           | opening              | it listens                             | is sent    |

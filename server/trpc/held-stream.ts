@@ -5,7 +5,7 @@
  * | -------------------------------- | ---------------------- | -------------------------------------------- |
  * | it has come to its end or failed | by itself              | after its last step                          |
  * | it is no longer read             | by the reader's return | when the work has ended                      |
- * | nobody has begun to read it      | after `UNREAD_FOR`     | when the work has ended                      |
+ * | no reader has begun to read it   | after `UNREAD_FOR`     | when the work has ended                      |
  * | a later call took the slot over  | at once                | when the work has ended                      |
  * | the client has gone away         | at once                | when the work has ended, or after `patience` |
  */
@@ -46,7 +46,7 @@ export function holdingSlot(
 
 class HeldStream {
   readonly #iterator: AsyncIterator<unknown>;
-  /** Closes a stream that nobody reads. */
+  /** Closes a stream that has no reader. */
   readonly #unread: ReturnType<typeof setTimeout>;
   /** Releases the slot of a client that has gone away. */
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -40,7 +40,7 @@ export interface InLine {
   isNamed?: boolean;
 }
 
-/** What an attempt sees. */
+/** The slots and the line, as an attempt sees them. */
 interface Look {
   draft: Draft;
   now: number;

@@ -37,7 +37,7 @@ import { givenKeyOf, storedKeyOf } from "./stored-key-of.js";
 
 const ACTIONS: readonly AdminAction[] = ["view", ...OPERATOR_ACTIONS];
 
-/** What all procedures of a router share. */
+/** The parts that all procedures of a router share. */
 export interface AdminParts<TName extends string> {
   limiter: Lists & Uses & { readonly limits: LimitConfigs };
   names: readonly TName[];
