@@ -15,13 +15,7 @@ import {
 } from "trpc-rate-limit/server";
 import { bareCalls } from "./bare-calls.js";
 import { contended } from "./contended.js";
-import {
-  connectMysql,
-  connectPool,
-  connectPostgres,
-  connectPostgresOnPool,
-  connectSqlite,
-} from "./databases.js";
+import { connectMysql, connectPool, connectPostgres, connectSqlite } from "./databases.js";
 import { leased } from "./leased.js";
 import { redis } from "./redis.js";
 import { tiered } from "./tiered.js";
@@ -130,16 +124,14 @@ export const contenders: Record<string, Kind> = {
     account: () => takenFromOurs("prisma", '"'),
   },
 
-  "ours, Prisma on a pool": {
+  /** As `init` writes it. The store's pool closes itself while nobody calls. */
+  "ours, Prisma, own pool": {
     async open(tokens, url) {
-      const { prisma, pool } = connectPostgresOnPool(url);
-      const close = async () => {
-        await prisma.$disconnect();
-        await pool.end();
-      };
-      return ours("pooled", prismaStore(prisma), tokens, close);
+      const prisma = connectPostgres(url);
+      const store = prismaStore(prisma, { pool: "own" });
+      return ours("own", store, tokens, () => prisma.$disconnect());
     },
-    account: () => takenFromOurs("pooled", '"'),
+    account: () => takenFromOurs("own", '"'),
   },
 
   "rate-limiter-flexible, PostgreSQL": {

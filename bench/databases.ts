@@ -36,15 +36,6 @@ export function connectPostgres(url: string): PrismaClient {
   return new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: POOL }) });
 }
 
-/**
- * A client on a pool of the application's own. The store of this package sends its statements through
- * this pool, too.
- */
-export function connectPostgresOnPool(url: string): { prisma: PrismaClient; pool: pg.Pool } {
-  const pool = connectPool(url);
-  return { prisma: new PrismaClient({ adapter: new PrismaPg(pool) }), pool };
-}
-
 export function connectPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: POOL });
   pool.on("error", (error) => console.warn(error));

@@ -18,7 +18,7 @@ import { disturbCaches } from "./busy-caches.js";
 import { bundle } from "./bundle.js";
 import { describeServers, isThere } from "./databases.js";
 import { startWorker, type Timing, wayTo } from "./measure.js";
-import { PEER, PG, PLENTY, POOLED, PRISMA } from "./scenarios.js";
+import { OWN_POOL, PEER, PG, PLENTY, PRISMA } from "./scenarios.js";
 import { serverCpu, spentBetween } from "./server-cpu.js";
 import { median } from "./statistics.js";
 
@@ -33,11 +33,11 @@ interface Probe {
 const probes: readonly Probe[] = [
   { client: "pg", database: "postgresql", empty: "empty query, pg", ours: PG, peers: [PEER] },
   {
-    client: "Prisma on a pool",
+    client: "Prisma, own pool",
     database: "postgresql",
-    // The statements of this package go to the pool of `pg`.
+    // The store's own pool is one of `pg`.
     empty: "empty query, pg",
-    ours: POOLED,
+    ours: OWN_POOL,
     peers: [PEER],
   },
   {

@@ -3,7 +3,7 @@ import type { DatabaseName } from "./databases.js";
 
 export const PG = "ours, pg";
 export const PRISMA = "ours, Prisma";
-export const POOLED = "ours, Prisma on a pool";
+export const OWN_POOL = "ours, Prisma, own pool";
 export const PEER = "rate-limiter-flexible, PostgreSQL";
 
 export interface Scenario {
@@ -122,7 +122,7 @@ const sqlite = {
 export const scenarios: readonly Scenario[] = [
   ...shapes.map((shape) => {
     const mayLease = shape[2] === 1 ? [LEASED] : [];
-    return scenario(shape, { contenders: [...mayLease, PG, POOLED, PRISMA, PEER] });
+    return scenario(shape, { contenders: [...mayLease, PG, OWN_POOL, PRISMA, PEER] });
   }),
   scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
   // Many configs, compared with one config.
