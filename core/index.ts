@@ -24,6 +24,7 @@ export {
   RateLimitInputError,
   RateLimitStoreError,
 } from "./errors.js";
+export { levelOf } from "./levels.js";
 export type { RateLimitSnapshot } from "./snapshot.js";
 export { type TokensHeld, waitsInLine } from "./waits-in-line.js";
 export { validateConfig } from "./validate-config.js";

@@ -63,6 +63,16 @@ interface CommonConfig {
    */
   usage?: boolean | UsageConfig | undefined;
   /**
+   * The levels of use at which listeners are warned (`limiter.onWarning`): rising parts of the capacity,
+   * above 0 and up to 1, in whole thousandths, such as `[0.8, 1]`. At most 10.
+   *
+   * A level is crossed by the call after which so much is used, once per window. Of a token bucket, a
+   * level can be crossed again after the use fell below half of it. A denied call crosses no level. A key
+   * then has at most 145 characters, as stored. Not with `shards`.
+   * @default none
+   */
+  warnAt?: readonly number[] | undefined;
+  /**
    * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
    * says the answer of a limit that denies. The rows are those of a limit that denies, too.
    * @default false

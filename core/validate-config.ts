@@ -6,6 +6,7 @@ import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";
 import { CALENDAR_PERIODS, validateCalendar } from "./validate-calendar.js";
 import { checkCredits } from "./validate-credits.js";
 import { validateHolds } from "./validate-holds.js";
+import { validateLevels } from "./validate-levels.js";
 import { validateLease } from "./validate-lease.js";
 import { validateSlots } from "./validate-slots.js";
 import { validateOnceFor } from "./validate-once.js";
@@ -114,6 +115,7 @@ export function validateConfig(given: LimitConfig, path = "config"): void {
   validateOnceFor(config, path);
   validateHolds(config, path);
   validateUsage(config, path);
+  validateLevels(config, path);
 }
 
 const CREDITS_INSTEAD = ' (kind: "credits" is a balance that only credit() raises)';
@@ -140,5 +142,6 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Any
   "onceFor",
   "holds",
   "usage",
+  "warnAt",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   start: "credits have no windows",
   timeZone: "credits have no windows",
   weekStart: "credits have no windows",
+  warnAt: "a balance has no capacity of which a part could be used",
   lease: "what is left of a block lapses, and credits must not",
 };
 /** The values that `configOf` and snapshots fill in. */

@@ -72,6 +72,7 @@ const LIMITER_FLOORS = [
   "context",
   "holds",
   "verbs",
+  "warnings",
   "slots",
   "list",
   "parts",

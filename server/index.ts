@@ -83,6 +83,7 @@ export type {
   UsageOptions,
   UsageReport,
 } from "./limiter/types/usage.js";
+export type { RateLimitWarning, WarningListener } from "./limiter/types/warnings.js";
 export type { RateLimitLogger } from "./report/logger.js";
 export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
 export { postgresChannel, type PostgresChannelOptions } from "./changes/postgres-channel.js";

@@ -12,6 +12,8 @@
  * | hold    | `trpc-rate-limit:hold:` + limit    | one per id       | `hold.ts`    |
  * | held    | `trpc-rate-limit:held:` + limit    | one              | `hold.ts`    |
  * | usage   | `trpc-rate-limit:usage:` + limit   | up to 5 per span | `usage.ts`   |
+ * | crossed | `trpc-rate-limit:crossed:` + limit | one              | `warning.ts` |
+ * | warning | `trpc-rate-limit:warning:` + limit | one per warning  | `warning.ts` |
  */
 import { type Bucket, shardConfig } from "../config.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
@@ -22,8 +24,18 @@ import { RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 import { MOST_SLOT_TTL, slotBucket } from "./slot.js";
 import { STRIKES } from "./strikes.js";
 import { USAGE } from "./usage.js";
+import { CROSSED, WARNINGS } from "./warning.js";
 
-export const SIDE_ROWS: readonly SideRows[] = [MARKERS, STRIKES, SEATS, HOLDS, HELD, USAGE];
+export const SIDE_ROWS: readonly SideRows[] = [
+  MARKERS,
+  STRIKES,
+  SEATS,
+  HOLDS,
+  HELD,
+  USAGE,
+  CROSSED,
+  WARNINGS,
+];
 
 /** The kind of the rows of this name; `undefined` where they are those of a limit itself. */
 export function sideRowsOf(name: string): SideRows | undefined {

@@ -54,7 +54,7 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
     this.rows = limit.rows;
     this.config = limit.lease.config;
     this.least = limit.lease.least;
-    this.floor = limit.floor;
+    this.floor = limit.lease.keeps || limit.floor;
     this.count = waiting + block;
   }
 
@@ -73,7 +73,8 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
   decide([state = null]: readonly (Row | null)[]): Outcome<BlockTaken> {
     const now = this.clock();
     const { config, waiting, floor, least } = this;
-    const level = emptyAt(config) - usedAt(state, config, now, least).used;
+    const { keeps } = this.limit.lease;
+    const level = emptyAt(config) - usedAt(state, config, now, least).used - keeps;
     const block = Math.min(this.count - waiting, this.sizeAt(level - waiting));
     const size = waiting + block;
     const next =

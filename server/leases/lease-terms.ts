@@ -10,7 +10,8 @@
  * a limit without leases. The row of a fixed window does not refill before its block ends, so no tokens
  * of the window have to be used.
  */
-import type { Bucket, PeriodicConfig } from "../../core/config.js";
+import { type Bucket, emptyAt, type PeriodicConfig } from "../../core/config.js";
+import { quietMost } from "../../core/rows/warning.js";
 import { tokensWithin } from "../../core/validate-lease.js";
 
 export interface LeaseTerms {
@@ -24,6 +25,11 @@ export interface LeaseTerms {
    * so much.
    */
   readonly margin: number;
+  /**
+   * The tokens that blocks leave in the row, so that no block crosses a level of `warnAt`; 0 without
+   * levels.
+   */
+  readonly keeps: number;
 }
 
 /** The most that the clocks of two processes are expected to differ by, ms. */
@@ -34,5 +40,6 @@ export function leaseTerms(limit: Bucket, ms: number): LeaseTerms {
   const config = limit as PeriodicConfig;
   const margin = Math.min(CLOCK_DIFFERENCE, ms / 10);
   const least = config.kind === "fixed window" ? 0 : tokensWithin(config, ms);
-  return { ms, config, least, margin };
+  const keeps = config.warnAt ? emptyAt(config) - quietMost(config) : 0;
+  return { ms, config, least, margin, keeps };
 }

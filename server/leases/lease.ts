@@ -103,7 +103,7 @@ export class Lease<TCall = unknown> {
    * @param waiting the tokens of these calls.
    */
   plan(waiting: number, needs: BlockNeeds = this.needs()): number {
-    const { config, least, margin, ms } = this.terms;
+    const { config, least, margin, ms, keeps } = this.terms;
     // Before the first answer, nothing is known of the row.
     if (this.row === undefined) return 0;
     const now = this.clocks.limiter();
@@ -112,7 +112,7 @@ export class Lease<TCall = unknown> {
     // No block of a window that is about to end.
     const early = margin + this.clocks.behind() + ms / 10;
     if (isWindow && windowAfter(config, ts, 1) - now < early) return 0;
-    return blockSize(needs, Math.min(value, capacityOf(config) - least) - waiting);
+    return blockSize(needs, Math.min(value, capacityOf(config) - least) - keeps - waiting);
   }
 
   /** The limiter's time, epoch ms. */

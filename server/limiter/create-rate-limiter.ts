@@ -18,7 +18,12 @@ import { forget } from "./verbs/forget.js";
 import { KEY_OPTIONS } from "./types/call.js";
 import { rejectUnknownOptions } from "./types/known-options.js";
 import { limit } from "./verbs/limit.js";
-import type { FitsOverrides, PlanOption, RateLimiterOptions } from "./types/limiter-options.js";
+import type {
+  DecisionEvent,
+  FitsOverrides,
+  PlanOption,
+  RateLimiterOptions,
+} from "./types/limiter-options.js";
 import {
   answersOf,
   createParts,
@@ -29,6 +34,8 @@ import {
 } from "./parts/limiter-parts.js";
 import type { ListOptions } from "./types/list.js";
 import type { RateLimiter } from "./types/limiter.js";
+import { listWarnings } from "./warnings/list-warnings.js";
+import { openWarnings, type OpenWarnings } from "./warnings/open-warnings.js";
 import { listHolds } from "./holds/list-holds.js";
 import { pruneHolds } from "./parts/prune-holds.js";
 import { list } from "./list/list.js";
@@ -79,7 +86,7 @@ export function createRateLimiter<
   const parts = createParts(checkedOptions(options));
   const { settings, overriding, environment, endLeases, changes } = parts;
   const { store, clock } = settings;
-  const answers = answersOf(parts);
+  const answers = answersOf(parts, (levels) => telling.crossed(levels));
   const usage = usageOf(parts, answers);
   const telling: Telling = {
     environment,
@@ -88,8 +95,11 @@ export function createRateLimiter<
     decisions: UNHEARD,
     turn: undefined,
     usage: usage.counter,
+    crossed: (levels) => warnings.crossed(levels),
   };
-  const runPrune = pruneOf(parts, limiterContext(parts, answers, telling));
+  const ownContext = limiterContext(parts, answers, telling);
+  const warnings = warningsOf(parts, ownContext, (event) => decisions.tell(event));
+  const runPrune = pruneOf(parts, ownContext, warnings);
   // `onDecision` and the channel do not hear of the calls by which `autoPrune` takes its turns.
   const unheard = limiterContext(parts, answers, { ...telling, onChange() {} });
   const turn = startTurns(parts, unheard, runPrune);
@@ -105,6 +115,7 @@ export function createRateLimiter<
     limits: options.limits,
     clock,
     onDecision: decisions.listen,
+    onWarning: warnings.listen as RateLimiter<TLimits>["onWarning"],
     plans: settings.plans.shown() as RateLimiter<TLimits>["plans"],
     prune: () => runPrune(true),
     using(tx) {
@@ -113,7 +124,13 @@ export function createRateLimiter<
       const inside = overriding?.using({ tx, store: joined });
       return operationsInside(
         parts,
-        joinedContext(parts, joined, parts.changed, heard, inside),
+        joinedContext(
+          parts,
+          joined,
+          parts.changed,
+          { ...heard, crossed: warnings.crossedInside },
+          inside,
+        ),
         knownWithin(parts, tx, inside),
         inside,
       );
@@ -228,6 +245,9 @@ function othersOf(
     holds: knowing((name: string, options?: KeyOptions) =>
       listHolds(context, store, name, options),
     ),
+    warnings: knowing(<TName extends string>(name: TName, options?: KeyOptions) =>
+      listWarnings(context, store, name, options),
+    ),
     overrides: overriding?.operations ?? noOverrides(),
     forget: (key: string) => forget({ ...parts, store, context, usage }, key),
     flushUsage: () => usage.flush(),
@@ -247,7 +267,17 @@ function othersOf(
   };
 }
 
-function pruneOf({ settings, bound, overriding }: Parts, context: Context) {
+function warningsOf(parts: Parts, context: Context, tell: (event: DecisionEvent) => void) {
+  const { settings, warn } = parts;
+  const names = [...settings.configs].flatMap(([name, { warnAt }]) => (warnAt ? name : []));
+  return openWarnings({ ...settings, context, names, warn, tell });
+}
+
+function pruneOf(
+  { settings, bound, overriding }: Parts,
+  context: Context,
+  { lookForAll }: Pick<OpenWarnings, "lookForAll">,
+) {
   const { store, configs, plans, clock, autoPrune } = settings;
   if (autoPrune !== false) checkPrune(store);
   const endHolds = (name: string) =>
@@ -259,7 +289,11 @@ function pruneOf({ settings, bound, overriding }: Parts, context: Context) {
         limitOf({ overriding, plans }, name, stored, { config: configs.get(name)! }),
     });
   const pruning = { ...settings, bound, overriding, endHolds };
-  return (withUsage: boolean) => prune(pruning, withUsage);
+  return (withUsage: boolean) => {
+    // Not waited for: a listener may take long.
+    void lookForAll();
+    return prune(pruning, withUsage);
+  };
 }
 
 /**

@@ -24,6 +24,10 @@ export function createInstruments(meter: Meter) {
       description: "What operators have done to the limits of keys.",
       unit: "{action}",
     }),
+    warnings: meter.createCounter("rate_limit.warnings", {
+      description: "Levels of use that keys have crossed.",
+      unit: "{warning}",
+    }),
     wait: meter.createHistogram("rate_limit.denial.wait.duration", {
       description: "How long denied calls have to wait for their tokens.",
       unit: "s",

@@ -29,7 +29,8 @@ export interface RateLimitMetrics {
    * Records the wait of a denial in `rate_limit.denial.wait.duration`, with the same attributes. An
    * operator's action is no decision of a call. The action is recorded in `rate_limit.admin.actions`
    * alone, with `rate_limit.name`, `rate_limit.action` and `rate_limit.plan`, and never with the
-   * operator.
+   * operator. A level of `warnAt` that was crossed is recorded in `rate_limit.warnings` alone, with
+   * `rate_limit.name` and `rate_limit.level`.
    */
   onDecision(event: DecisionEvent): void;
   /**
@@ -69,14 +70,18 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
     (created ??= createInstruments(meter ?? metrics.getMeter("trpc-rate-limit")));
 
   return {
-    onDecision({ name, action, plan, result }) {
-      const { decisions, actions, wait: waits } = instruments();
+    onDecision({ name, action, plan, result, level }) {
+      const { decisions, actions, warnings, wait: waits } = instruments();
       const about = {
         "rate_limit.name": name,
         "rate_limit.action": action,
         // An attribute may have few values only: the limiter has few plans.
         ...(plan !== undefined && { "rate_limit.plan": plan }),
       };
+      if (action === "warn") {
+        warnings.add(1, { "rate_limit.name": name, "rate_limit.level": level! });
+        return;
+      }
       if (isOperatorAction(action)) {
         actions.add(1, about);
         return;

@@ -34,8 +34,8 @@ export function takeWords(lines: readonly TakeLine<PeriodicConfig>[], now: numbe
   const isShared = terms.length === 1 && lines.every((line) => line.total === total);
   const words = [String(now), String(terms.length), isShared ? String(total) : ""];
   for (const each of terms) {
-    const { rate, period, capacity, own, most, least } = termNumbers(each);
-    const numbers = [rate, period, capacity, own, most, least];
+    const { rate, period, capacity, own, most, least, over } = termNumbers(each);
+    const numbers = [rate, period, capacity, own, most, least, over];
     words.push(each.config.kind === "fixed window" ? "1" : "0", ...numbers.map(String));
   }
   const isWindow = terms[0]!.config.kind === "fixed window";
@@ -52,15 +52,27 @@ export function takeOneWords(
   { terms, total, fresh }: TakeLine<PeriodicConfig>,
   now: string,
 ): string[] {
-  const { rate, period, capacity, own, most, least } = termNumbers(terms);
+  const { rate, period, capacity, own, most, least, over } = termNumbers(terms);
   const isWindow = terms.config.kind === "fixed window";
   const words = [now, String(total), String(rate), String(period), String(own)];
   // Values at the end that have their defaults are left out.
-  const more = least !== 0 ? 4 : most !== own ? 3 : capacity !== rate ? 2 : isWindow ? 1 : 0;
+  const more =
+    terms.over !== undefined
+      ? 5
+      : least !== 0
+        ? 4
+        : most !== own
+          ? 3
+          : capacity !== rate
+            ? 2
+            : isWindow
+              ? 1
+              : 0;
   if (more > 0) words.push(isWindow ? String(fresh.ts) : "");
   if (more > 1) words.push(String(capacity));
   if (more > 2) words.push(String(most));
   if (more > 3) words.push(String(least));
+  if (more > 4) words.push(String(over));
   return words;
 }
 

@@ -23,6 +23,9 @@ export const INDEXED = "@";
  */
 const LAST_INSTANT = 9e15;
 
+/** The value of `over` that is no bound. */
+const ANY_USE = "-1e300";
+
 /** Functions are local, because the lookup of a global takes longer than the call. */
 const CLOCK = `
 local call, pack, split, format, max, ceil = redis.call, struct.pack, struct.unpack, string.format, math.max, math.ceil
@@ -83,7 +86,8 @@ return text
  * `capacity` alone. A row with more than `own` was written under a larger capacity. A take that goes
  * above `own` writes a debt.
  *
- * Nothing is taken from a row that a denial has closed, nor from a row of a larger config: `core` decides
+ * Nothing is taken from a row that has used less than `over`, nor from one whose next window has begun
+ * where there is an `over`. Nothing is taken from a row that a denial has closed, nor from a row of a larger config: `core` decides
  * such rows.
  *
  * Keep the order of operations of `takeTokens` in `core`.
@@ -106,11 +110,13 @@ const TAKE_ROW = `
     if elapsed < 0 then elapsed = 0.0 end
     if isWindow then
       local windows = math.floor(elapsed / period)
+      if windows > 0 and over > ${ANY_USE} then isOpen = false end
       used, ts = used - windows * rate, ts + windows * period
     else
       used = used - elapsed * rate / period
       if now > ts then ts = now end
     end
+    if used < over then isOpen = false end
     if used < least then used = least end
   end
   used = used + total
@@ -136,7 +142,7 @@ const TAKEN = `ts == fresh and format('%.17g', used) or format('%.17g/%.17g', us
 
 /**
  * ARGV, after the mark: the time of the decision; the number of terms; the total of all lines, or
- * nothing; seven numbers for each of the terms; and for each line the place of its terms, its total and
+ * nothing; eight numbers for each of the terms; and for each line the place of its terms, its total and
  * the `ts` of a new row. If all lines share the terms and the total, a line has only this `ts` for
  * windows, and nothing for buckets.
  */
@@ -146,16 +152,16 @@ ${ONCE}
 local now, kinds, shared = ARGV[3] + 0.0, tonumber(ARGV[4]), tonumber(ARGV[5])
 local terms = {}
 for i = 1, kinds do
-  local from = 7 * i - 1
+  local from = 8 * i - 2
   terms[i] = {ARGV[from] == '1'}
-  for j = 2, 7 do terms[i][j] = ARGV[from + j - 1] + 0.0 end
+  for j = 2, 8 do terms[i][j] = ARGV[from + j - 1] + 0.0 end
 end
-local at = 7 * kinds + 6
-local isWindow, rate, period, capacity, own, most, least = unpack(terms[1])
+local at = 8 * kinds + 6
+local isWindow, rate, period, capacity, own, most, least, over = unpack(terms[1])
 local total, fresh = shared and shared + 0.0, now
 for i = 1, count do
   if not shared then
-    isWindow, rate, period, capacity, own, most, least = unpack(terms[ARGV[at] + 1])
+    isWindow, rate, period, capacity, own, most, least, over = unpack(terms[ARGV[at] + 1])
     total, fresh, at = ARGV[at + 1] + 0.0, ARGV[at + 2] + 0.0, at + 3
   elseif isWindow then
     fresh, at = ARGV[at] + 0.0, at + 1
@@ -169,9 +175,9 @@ ${ANSWER}`;
 /**
  * The take of one row, with as few words as possible. KEYS: the row, and the mark if there is one. ARGV:
  * the deadline, which also is the mark; the time of the decision, the total, the rate, the period, `own`;
- * for windows the `ts` of a new row, or nothing; the capacity, and the most and the least that may be
- * used. Values that are left out at the end have their defaults: no windows, the rate as the capacity,
- * `own` as the most, and 0 as the least. A refused take stores no mark, because it has written nothing.
+ * for windows the `ts` of a new row, or nothing; the capacity, the most and the least that may be used, and
+ * the least that must be used. Values that are left out at the end have their defaults: no windows, the
+ * rate as the capacity, `own` as the most, 0 as the least, and no use that must be. A refused take stores no mark, because it has written nothing.
  */
 const TAKE_ONE = `${CLOCK}
 local key, deadline = KEYS[1], ARGV[1]
@@ -183,7 +189,7 @@ local now, total, rate, period, own = ARGV[2] + 0.0, ARGV[3] + 0.0, ARGV[4] + 0.
 local fresh = tonumber(ARGV[7] or '')
 local isWindow = fresh ~= nil
 if not isWindow then fresh = now end
-local capacity, most, least = tonumber(ARGV[8] or ARGV[4]), tonumber(ARGV[9] or ARGV[6]), tonumber(ARGV[10] or 0)
+local capacity, most, least, over = tonumber(ARGV[8] or ARGV[4]), tonumber(ARGV[9] or ARGV[6]), tonumber(ARGV[10] or 0), tonumber(ARGV[11] or ${ANY_USE})
 ${TAKE_ROW}
 if not isTaken then return '-' end
 local text = ${TAKEN}

@@ -82,7 +82,8 @@ function settle(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled 
  * both shards.
  */
 function take({ plain }: Decision<unknown>, row: SeenRow): Settled | undefined {
-  if (plain === undefined) return undefined;
+  // A take with a least use is left to `decide`, too: here, it saves nothing.
+  if (plain === undefined || plain.over !== undefined) return undefined;
   const { config, count, floor, least } = plain;
   // Leave a row of a larger config to `decide`, which keeps what that config has used. SQL statements
   // leave such rows, too.

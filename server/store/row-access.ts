@@ -47,6 +47,12 @@ export interface TakeTerms<TConfig extends Bucket = Bucket> {
    */
   least?: number | undefined;
   /**
+   * The least that must be used for the take, which then begins no window. A row that has used less, or
+   * whose next window has begun, is refused. So a take between two levels of `warnAt` crosses neither.
+   * @default no bound
+   */
+  over?: number | undefined;
+  /**
    * The most that a row of the config says as used, without a debt. Set only in terms of one window of
    * a time zone: their `config` is not the config of the row.
    * @default that of `config`

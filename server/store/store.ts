@@ -90,6 +90,17 @@ export interface PlainTake<TResult> {
    * @default 0
    */
   readonly least?: number | undefined;
+  /**
+   * The least that must be used for the take, which then begins no window. A row that does not exist is
+   * refused where the take would use more than `quiet`.
+   * @default no bound
+   */
+  readonly over?: number | undefined;
+  /**
+   * The most that a take with `over` may use of a row that does not exist.
+   * @default 0
+   */
+  readonly quiet?: number | undefined;
   /** The limiter's clock, epoch ms. */
   readonly clock: () => number;
   /**

@@ -7,11 +7,12 @@ import {
   toleranceOf,
 } from "../../core/config.js";
 import type { TakeLine, TakeTerms } from "./row-access.js";
+import type { PlainTake } from "./store.js";
 
 /** Whether a statement can charge two rows by the same terms. Each row has its own `start`. */
 export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
   if (one.floor !== other.floor || one.own !== other.own) return false;
-  if ((one.least ?? 0) !== (other.least ?? 0)) return false;
+  if ((one.least ?? 0) !== (other.least ?? 0) || one.over !== other.over) return false;
   const [a, b] = [one.config, other.config];
   return (
     a === b ||
@@ -23,9 +24,12 @@ export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
   );
 }
 
-/** Whether a full row has `total` tokens. */
-export function fitsFull({ config, floor, least = 0 }: TakeTerms, total: number): boolean {
-  return least + total <= mostUsed(config, floor);
+/** Whether a full row has `total` tokens, and may be inserted after a take of them. */
+export function fitsFull(
+  { config, floor, least = 0, over, quiet = 0 }: TakeTerms & Pick<PlainTake<unknown>, "quiet">,
+  total: number,
+): boolean {
+  return least + total <= mostUsed(config, floor) && (over === undefined || total <= quiet);
 }
 
 /** The most that a row of a config says as used, without a debt. */
@@ -44,24 +48,31 @@ export interface TermNumbers {
   most: number;
   /** The least that counts as used before the take. */
   least: number;
+  /** The least that must be used before the take, which begins no window. */
+  over: number;
 }
+
+/** No bound for `over`: below every number that a statement calculates. */
+const ANY_USE = -1e300;
 
 export function termNumbers({
   config,
   floor,
   least = 0,
+  over = ANY_USE,
   own = ownOf(config),
 }: TakeTerms<PeriodicConfig>): TermNumbers {
   const { rate, period } = config;
-  return { rate, period, capacity: capacityOf(config), own, most: mostUsed(config, floor), least };
+  const most = mostUsed(config, floor);
+  return { rate, period, capacity: capacityOf(config), own, most, least, over };
 }
 
 /**
  * Whether takes by these terms owe nothing. Nearly all takes owe nothing, so statements have a shorter
  * text for them. The shorter text leaves a row that says more than `most`, or a debt, to `core`.
  */
-export function owesNothing({ own, most, least }: TermNumbers): boolean {
-  return most <= own && least === 0;
+export function owesNothing({ own, most, least, over }: TermNumbers): boolean {
+  return most <= own && least === 0 && over === ANY_USE;
 }
 
 /** The terms that all lines share, or `undefined` if they differ. */

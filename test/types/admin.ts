@@ -114,6 +114,6 @@ export function shown(limits: AdminLimits, usage: AdminUsage) {
 
 const listener: DecisionListener = ({ action, by }) => {
   by satisfies string | undefined;
-  action satisfies "limit" | "check" | "charge" | "credit" | OperatorAction;
+  action satisfies "limit" | "check" | "charge" | "credit" | "warn" | OperatorAction;
 };
 limiter.onDecision(listener) satisfies () => void;

@@ -4,24 +4,22 @@
  * limiter or a limit does not use is not in its chain.
  */
 import type { OutageLog } from "../../report/logger.js";
-import type { RateLimitStore, RowId } from "../../store/store.js";
+import type { RateLimitStore } from "../../store/store.js";
 import type { Answers } from "./asked.js";
 import { type BlockParts, fromBlocks } from "./leased.js";
-import { noted } from "./changes.js";
+import { noted, type Noting } from "./changes.js";
 import { inTime, oneInTime } from "./deadline.js";
 import { overridden, overriddenOne } from "./overridden.js";
 import { fromMemory, type RememberedDenials } from "./remembered-denials.js";
 import { fromStore, oneByList, reporting } from "./store.js";
 import { neverOpened, whenStoreFails } from "./when-store-fails.js";
 
-export interface AnswersParts extends Omit<BlockParts, "leases" | "ask"> {
+export interface AnswersParts extends Omit<BlockParts, "leases" | "ask">, Noting {
   readonly store: RateLimitStore;
   readonly hasFixed: boolean;
   readonly denials: RememberedDenials;
   /** Absent where no call can wait for a take that another request has sent. */
   readonly leases: BlockParts["leases"] | undefined;
-  /** Called for each row that a decision may have written. */
-  changed(row: RowId): void;
 }
 
 /**
@@ -34,7 +32,7 @@ export function limiterAnswers(parts: AnswersParts): Answers {
   const ask = hasFixed ? overriddenOne(inStore) : inStore;
   const memory = fromMemory(denials, clock)(ask);
   const blocks = leases && fromBlocks({ ...parts, leases, ask });
-  const apply = noted(parts.changed)(inTime(deadline)(store));
+  const apply = noted(parts)(inTime(deadline)(store));
   return {
     ask,
     limit: {
@@ -55,9 +53,9 @@ export function limiterAnswers(parts: AnswersParts): Answers {
  */
 export function joinedAnswers(
   store: Pick<RateLimitStore, "apply">,
-  parts: Pick<AnswersParts, "hasFixed" | "changed"> & { outage: OutageLog },
+  parts: Pick<AnswersParts, "hasFixed" | keyof Noting> & { outage: OutageLog },
 ): Answers {
-  const inStore = noted(parts.changed)(reporting(parts.outage)(store));
+  const inStore = noted(parts)(reporting(parts.outage)(store));
   const apply = parts.hasFixed ? overridden(inStore) : inStore;
   const ask = oneByList(apply);
   return {

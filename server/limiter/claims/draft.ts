@@ -16,8 +16,8 @@ import {
   rowKey,
   type RowId,
 } from "../../store/store.js";
-
 import type { HoldingLimit } from "../limits/holding-limit.js";
+import { type Crossed, warnedRows, type WarnedRow, writeWarnings } from "./warnings.js";
 
 type MaybeRow = Row | null;
 
@@ -77,7 +77,12 @@ export class Draft {
     return this.#stateAt(this.#indexOf(row));
   }
 
-  /** Reads a row as it was before the decision, whatever was written into it since. */
+  /** Looks at a row as it was before the decision, whatever was written into it since. */
+  peekStored(row: RowId): MaybeRow {
+    return this.#stored[this.#indexOf(row)]!;
+  }
+
+  /** {@link peekStored} for a row that the answer depends on. */
   readStored(row: RowId): MaybeRow {
     const at = this.#indexOf(row);
     this.#read[at] = true;
@@ -141,6 +146,9 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
   now = 0;
   /** Whether the last decision changed a row. */
   isChange = false;
+  /** The levels of `warnAt` that the last decision crossed. */
+  crossed: readonly Crossed[] = NONE;
+  readonly #warned: readonly WarnedRow[];
 
   /** @param readOnly whether the decision only says what the claim would get, and writes nothing. */
   constructor(
@@ -148,7 +156,9 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
     readonly clock: () => number,
     readonly readOnly: boolean = false,
   ) {
-    this.rows = distinct(claim.rows);
+    this.#warned = readOnly ? NONE : warnedRows(claim.rows, clock);
+    const warnings = this.#warned.flatMap(({ rows }) => rows);
+    this.rows = distinct(warnings.length > 0 ? [...claim.rows, ...warnings] : claim.rows);
   }
 
   /** See `ReclaimingClaim`. */
@@ -166,9 +176,12 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
     const answer = this.claim.attempt(draft, this.now);
     if (this.readOnly) return { result: answer };
     this.isChange = draft.isWritten;
+    if (this.#warned.length > 0) this.crossed = writeWarnings(draft, this.#warned, this.now);
     return draft.outcome(answer);
   }
 }
+
+const NONE: readonly never[] = [];
 
 function distinct(rows: readonly RowId[]): readonly RowId[] {
   if (rows.length === 1) return rows;

@@ -21,6 +21,7 @@ import type { DecisionEvent } from "../types/limiter-options.js";
 import type { CountedLimit } from "../claims/counters.js";
 import type { UsageCounter } from "../usage/open-usage.js";
 import { usageOfEvent } from "../usage/usage-of-event.js";
+import type { Crossed } from "../claims/warnings.js";
 import type { MarkerFor } from "../claims/markers.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import type { Environment } from "../claims/environment.js";
@@ -38,6 +39,8 @@ export interface Telling {
   turn: (() => void) | undefined;
   onChange(name: string, key: string | undefined): void;
   usage: UsageCounter;
+  /** A decision has crossed levels of `warnAt`. */
+  crossed(levels: readonly Crossed[]): void;
 }
 
 export interface Context extends Answers, Telling {

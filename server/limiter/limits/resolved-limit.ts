@@ -9,6 +9,7 @@ import { sideName } from "../../../core/rows/side-rows.js";
 import { STRIKES, strikesConfig } from "../../../core/rows/strikes.js";
 import { type UsageTerms, usageTerms, validateCountedKey } from "../../../core/rows/usage.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import { marksOf, quietMost, validateWarnedKey } from "../../../core/rows/warning.js";
 import { validateName } from "../../../core/validate-key.js";
 import { validateHolds } from "../../../core/validate-holds.js";
 import { withStart } from "../../../core/phase.js";
@@ -41,6 +42,10 @@ export interface ResolvedLimit {
   readonly most: number;
   /** The least tokens that a call without `reserve` may leave in a row. */
   readonly floor: number;
+  /** See `marksOf`; `undefined` without `warnAt`. */
+  readonly marks: readonly number[] | undefined;
+  /** See `quietMost` of `core`; `Infinity` without `warnAt`. */
+  readonly quietMost: number;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
   readonly isPlain: boolean;
   /** Whether calls are let through when the store fails. */
@@ -105,7 +110,7 @@ function withPolicies(inline: Bucket, named?: Bucket): Bucket {
 
 /** The policies that a config sets: options about calls, and not about tokens. */
 function policiesOf(config: Partial<Bucket> = {}) {
-  const { shadow, whenStoreFails, rememberDenials, onceFor, holds, usage } = config;
+  const { shadow, whenStoreFails, rememberDenials, onceFor, holds, usage, warnAt } = config;
   return {
     ...(shadow !== undefined && { shadow }),
     ...(whenStoreFails !== undefined && { whenStoreFails }),
@@ -113,6 +118,7 @@ function policiesOf(config: Partial<Bucket> = {}) {
     ...(onceFor !== undefined && { onceFor }),
     ...(holds !== undefined && { holds }),
     ...(usage !== undefined && { usage }),
+    ...(warnAt !== undefined && { warnAt }),
   };
 }
 
@@ -165,6 +171,7 @@ export function resolveLimit(
   const part = shardConfig(config);
   const row = rowId(name, storedKey ?? "", 0, part);
   if (usage) validateCountedKey(name, row.key);
+  if (config.warnAt) validateWarnedKey(name, row.key);
   // A shadow denies no call, and reports what the row says.
   const isRemembered = rememberFor > 0 && !config.shadow;
   const memory = isRemembered ? "memory" : "row";
@@ -175,6 +182,8 @@ export function resolveLimit(
     part,
     most: mostHeld(config),
     floor: floorOf(part, false),
+    marks: config.warnAt && marksOf(config),
+    quietMost: config.warnAt ? quietMost(config) : Infinity,
     isPlain: mayBePlain(part),
     failsOpen: whenStoreFails === "allow",
     rememberFor: isRemembered ? rememberFor : 0,

@@ -123,10 +123,11 @@ function leasesOf({ store, clock, hasOwnClock }: Settings): Leases<WaitingCall> 
 }
 
 /** The chains of the limiter itself. */
-export function answersOf(parts: Parts): Answers {
+export function answersOf(parts: Parts, crossed: Telling["crossed"]): Answers {
   const { settings, environment, denials, changes } = parts;
   return limiterAnswers({
     ...parts,
+    crossed,
     store: settings.store,
     clock: environment.clock,
     blockTaken(limit) {
@@ -169,7 +170,7 @@ export function joinedContext(
   inside: OverridesInside | undefined,
 ): Context {
   const list: Context["list"] = async (...page) => (await store.list?.(...page)) ?? [];
-  const answers = joinedAnswers(store, { ...parts, changed });
+  const answers = joinedAnswers(store, { ...parts, changed, crossed: telling.crossed });
   const earliest: Context["earliest"] = async (...of) =>
     store.earliest?.(...of) ?? earliestByList(answers.apply, list, ...of);
   const context: Context = { ...contextOf(parts, answers, telling), list, earliest };

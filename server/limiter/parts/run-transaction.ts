@@ -3,6 +3,7 @@ import type { OutageLog } from "../../report/logger.js";
 import type { JoinedStore, RateLimitStore, RowId, TransactionOptions } from "../../store/store.js";
 import { reportStoreError } from "../answers/store.js";
 import type { Telling } from "../context/context.js";
+import type { Crossed } from "../claims/warnings.js";
 import { TransactionScope } from "../claims/receipt-entries.js";
 import { unsupported } from "../types/unsupported.js";
 import { PendingUsage } from "../usage/open-usage.js";
@@ -40,11 +41,13 @@ export async function runTransaction<TResult>(
   let changes: [name: string, key: string | undefined][] = [];
   let scope: TransactionScope | undefined;
   let usage: PendingUsage | undefined;
+  let crossed: Crossed[] = [];
   const touched: RowId[] = [];
   const filled: RowId[] = [];
   const running = store.transaction(async (tx, transactionStore) => {
     // The changes of an earlier try were rolled back.
     changes = [];
+    crossed = [];
     scope?.end("rolled back");
     const attempt = (scope = new TransactionScope());
     const counted = (usage = new PendingUsage(telling.usage, telling.environment.clock));
@@ -55,6 +58,7 @@ export async function runTransaction<TResult>(
       // No turn is taken before the transaction has ended.
       turn: undefined,
       usage: counted,
+      crossed: (levels) => void crossed.push(...levels),
       environment: { ...telling.environment, scope },
       endLeases(row) {
         endLeases(row);
@@ -86,5 +90,6 @@ export async function runTransaction<TResult>(
   }
   // Tell only after the commit: before it, a reader would still find the old state.
   for (const change of changes) telling.onChange(...change);
+  if (crossed.length > 0) telling.crossed(crossed);
   return result;
 }

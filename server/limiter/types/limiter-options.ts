@@ -26,10 +26,11 @@ export interface DecisionEvent {
    * - `check`: only an answer.
    * - `charge`: tokens were taken for use that has happened, by `charge` or by `settle`.
    * - `credit`: credits were added.
+   * - `warn`: the call before it has crossed a level of `warnAt`. It is no call of its own.
    * - {@link OperatorAction}: an operator has changed the limit of a key by the admin router
    *   (`rl.admin`). An action is no call: usage does not count it.
    */
-  action: "limit" | "check" | "charge" | "credit" | OperatorAction;
+  action: "limit" | "check" | "charge" | "credit" | "warn" | OperatorAction;
   /** The limit. */
   name: string;
   /**
@@ -49,6 +50,8 @@ export interface DecisionEvent {
   result: RateLimitResult;
   /** The operator, as the option `admin.actor` names the operator. Only for an operator's action. */
   by?: string | undefined;
+  /** The level that was crossed, such as 0.8. Only for `warn`, whose `key` is the stored key. */
+  level?: number | undefined;
 }
 
 /**

@@ -12,6 +12,7 @@ import type { SnapshotMethods } from "./read.js";
 import type { TransactionMethods } from "./transaction.js";
 import type { UpkeepMethods } from "./upkeep.js";
 import type { UsageMethods } from "./usage.js";
+import type { WarningMethods } from "./warnings.js";
 
 /** A limiter: operations on the limits that it names, and the upkeep of their rows. */
 export interface RateLimiter<
@@ -28,6 +29,7 @@ export interface RateLimiter<
     ListMethods<TLimits>,
     HoldsMethods<TLimits>,
     UsageMethods<TLimits>,
+    WarningMethods<TLimits>,
     SnapshotMethods<TLimits, TBy>,
     ListenMethods {
   /**

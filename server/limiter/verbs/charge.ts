@@ -10,6 +10,7 @@ import { allRows, chooseRows } from "../claims/choose-shards.js";
 import { type Context, report } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
 import { type Claim, ClaimDecision } from "../claims/draft.js";
+import { quietFloor } from "../claims/quiet.js";
 import { CHARGE_OPTIONS } from "../types/charge.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import type { Marker } from "../claims/markers.js";
@@ -98,7 +99,7 @@ function chargeDecision(
   { clock }: Pick<Environment, "clock">,
 ): ClaimDecision<RateLimitResult | undefined> {
   const { part: config } = limit;
-  const floor = chargeFloor(config);
+  const floor = quietFloor(limit, chargeFloor(config));
   const granted: PlainTake<RateLimitResult>["granted"] = (next, later, now) =>
     grantOf(next, config, now, later);
   const isPlain = canChargePlainly({ limit, rows, count, floor });

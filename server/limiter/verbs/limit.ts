@@ -12,6 +12,8 @@ import type { LimitCall } from "../answers/asked.js";
 import type { LimitOptions } from "../types/limit.js";
 import { chooseFullerFirst, rowsToLimit } from "../claims/choose-shards.js";
 import { isTaken, withHolds } from "../claims/with-holds.js";
+import type { Crossed } from "../claims/warnings.js";
+import { quietTerms, staysQuiet } from "../claims/quiet.js";
 import { decideOnRow, TokenClaim } from "../claims/token-claim.js";
 import { type Context, countingOf, report } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
@@ -71,6 +73,10 @@ interface Decided extends Decision<RateLimitResult> {
   readonly holding?: readonly HoldingLimit[] | undefined;
   /** After a denial: the states of the decision's rows. */
   readonly left?: readonly (Row | null)[];
+  /** Whether the call is to be decided with the rows of warnings, because it may cross a level. */
+  readonly mayCross?: boolean;
+  /** The levels that the decision crossed. */
+  readonly crossed?: readonly Crossed[];
 }
 
 /**
@@ -103,15 +109,27 @@ export class SingleCall implements LimitCall {
 
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
-    const { now, isChange, holding } = this.made!;
-    if (holding !== undefined && holding.length > 0) this.reclaim(decided, holding);
+    const { now, isChange, holding, mayCross } = this.made!;
+    if (mayCross) this.cross();
+    else if (holding !== undefined && holding.length > 0) this.reclaim(decided, holding);
     else this.decided(decided, now, isChange);
+  }
+
+  /** Decides again, with the rows of warnings: nothing was taken yet. */
+  private cross(): void {
+    const { context, request } = this;
+    const { limit: resolved } = request;
+    const claim = new TokenClaim(request, resolved.counted ?? resolved.rows);
+    this.made = new ClaimDecision(reclaimable(claim, resolved), context.environment.clock);
+    context.ask(this);
   }
 
   /** No lapsed hold can change the answer any more. */
   private decided(decided: RateLimitResult, now: number, isChange: boolean): void {
     const of = this.of!;
     const { denials } = this.context;
+    const { crossed } = this.made!;
+    if (crossed !== undefined && crossed.length > 0) this.context.crossed(crossed);
     const { limit: resolved } = of;
     if (denials?.isInUse && !of.readOnly) denials.used(resolved, decided.ok);
     of.now = now;
@@ -184,13 +202,16 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   now = 0;
   /** Whether the last decision changed a row. */
   isChange = false;
+  mayCross = false;
   left: readonly (Row | null)[] = NONE;
   holding: readonly HoldingLimit[] | undefined = undefined;
 
-  // A store needs these four for a plain take.
+  // A store needs these six for a plain take.
   readonly plain: this | undefined;
   readonly config: Bucket;
   readonly floor: number;
+  readonly over: number | undefined;
+  readonly quiet: number | undefined;
   readonly clock: () => number;
 
   constructor(
@@ -211,15 +232,21 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
       : (resolved.counted ?? resolved.holdRows ?? resolved.rows);
     this.config = part;
     // The other shard may still have tokens, so the first shard must not go into debt.
-    this.floor = reserve && !isSharded ? floorOf(part, true) : floor;
+    const own = reserve && !isSharded ? floorOf(part, true) : floor;
+    const quiet = resolved.marks && quietTerms(resolved, count, own);
+    this.floor = quiet?.floor ?? own;
+    this.over = quiet?.over;
+    this.quiet = quiet?.quiet;
     this.clock = environment.clock;
-    this.plain = canTakePlainly(this) ? this : undefined;
+    const isLoud = resolved.marks !== undefined && quiet === undefined;
+    this.plain = canTakePlainly(this) && !isLoud ? this : undefined;
   }
 
   granted(next: Row, later: number, now: number): RateLimitResult {
     this.now = now;
     this.isChange = true;
     const result = grantOf(next, this.config, now, later);
+    if (this.limit.marks !== undefined) this.limit.seen[0] = next;
     if (this.config === this.limit.config || !result.ok) return result;
     const { shard } = this.rows[0]!;
     this.limit.seen[shard] = next;
@@ -230,12 +257,14 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     const now = (this.now = this.environment.clock());
     if (this.rows.length === 1) {
       const { result, next } = decideOnRow(this, states[0]!, now);
+      if (this.isLoud(result, states[0]!, next, now)) return { result };
       this.isChange = next !== undefined;
       if (!result.ok) this.left = next === undefined ? states : [next];
       return { result, writes: next && [next] };
     }
     const draft = new Draft(this.rows, states);
     const result = new TokenClaim(this, this.rows).attempt(draft, now);
+    if (this.isLoud(result, states[0]!, draft.peek(this.rows[0]!), now)) return { result };
     this.isChange = draft.isWritten;
     if (this.limit.holdRows !== undefined) {
       this.holding = result.ok ? undefined : holdingAmong([this.limit], draft);
@@ -245,6 +274,18 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
       for (const row of this.rows) this.limit.seen[row.shard] = draft.peek(row) ?? undefined;
     }
     return draft.outcome(result);
+  }
+
+  /** Whether a grant may cross a level, so that it has to be decided with the rows of warnings. */
+  private isLoud(
+    { ok }: RateLimitResult,
+    before: Row | null,
+    after: Row | null | undefined,
+    now: number,
+  ): boolean {
+    const { limit } = this;
+    if (limit.marks === undefined || !ok || !after || after === before) return false;
+    return (this.mayCross = !staysQuiet(limit, before, after, now));
   }
 }
 

@@ -40,7 +40,7 @@ export function periodicLine(line: TakeLine, now: number): TakeLine<PeriodicConf
  * so a row of 1000 has had no other window, and a row of 999 has had one.
  */
 export function currentWindowTerms(
-  { config, floor, least }: TakeTerms,
+  { config, floor, least, over }: TakeTerms,
   now: number,
 ): TakeTerms<PeriodicConfig> {
   const window = config as WindowBucket;
@@ -48,5 +48,5 @@ export function currentWindowTerms(
   const capacity = capacityOf(config);
   const present = { kind: "fixed window", rate: REFUSED_REFILL, period, capacity } as const;
   // `own` follows from the rate of the row's config, and not from the rate of these terms.
-  return { config: present, floor, least, own: ownOf(config) };
+  return { config: present, floor, least, over, own: ownOf(config) };
 }

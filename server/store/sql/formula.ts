@@ -31,6 +31,7 @@ export interface AnyTakeOperands extends TakeOperands {
   capacity(): string;
   own(): string;
   least(): string;
+  over(): string;
 }
 
 /** Operands of pruning. */
@@ -52,7 +53,7 @@ interface Functions {
 }
 
 /** The parts of a take from one row. */
-interface Take<TOperands> {
+interface Take<TOperands extends TakeOperands> {
   /**
    * How much is used after the take. A number above `own` is written as a debt, see `Formula.written`.
    */
@@ -70,9 +71,13 @@ export interface Formula {
   /**
    * For any take. The take refuses closed rows, also those that have opened since, and rows in which a
    * larger config has used more than this config has. `core` keeps what was used there, see
-   * `core/rows/larger.ts`.
+   * `core/rows/larger.ts`. The take also refuses rows that have used less than `over`, and those whose
+   * next window has begun if there is an `over`.
    */
-  readonly takeAny: Take<AnyTakeOperands>;
+  readonly takeAny: Take<AnyTakeOperands> & {
+    /** The part of `passes` about `over`. */
+    isOver(kind: FormulaKind, operands: AnyTakeOperands): string;
+  };
   /**
    * The `used` to write, from how much is used after the take. `after` stands in the text up to three
    * times.
@@ -100,6 +105,12 @@ export function createFormula({ greatest, zero, floor }: Functions): Formula {
   });
   const readByAny = ({ used, capacity }: AnyTakeOperands) =>
     `CASE WHEN ${used()} < ${zero} THEN ${capacity()} - ${used()} ELSE ${used()} END`;
+  /** A window that begins counts as more tokens than any row has used. */
+  const begun = byKind((kind, operands) =>
+    kind === "token bucket" ? refill(kind, operands) : `${windows(operands)} * ${CLOSED_FROM}`,
+  );
+  const isOver = (kind: FormulaKind, operands: AnyTakeOperands) =>
+    `${readByAny(operands)} - ${begun(kind, operands)} >= ${operands.over()}`;
   /**
    * How much is used, as `levelIn` of `core` reads it: a debt comes on top of the capacity, and what a
    * larger config has used is not cut to the capacity.
@@ -116,12 +127,14 @@ export function createFormula({ greatest, zero, floor }: Functions): Formula {
         `AND ${operands.used()} - ${refill(kind, operands)} + ${operands.total()} <= ${operands.most()}`,
     },
     takeAny: {
+      isOver,
       after: (kind, operands) =>
         `${greatest}(${readByAny(operands)} - ${refill(kind, operands)}, ${operands.least()}) ` +
         `+ ${operands.total()}`,
       passes: (kind, operands) =>
         `${operands.used()} <= ${operands.own()} ` +
-        `AND ${readByAny(operands)} - ${refill(kind, operands)} + ${operands.total()} <= ${operands.most()}`,
+        `AND ${readByAny(operands)} - ${refill(kind, operands)} + ${operands.total()} <= ${operands.most()} ` +
+        `AND ${isOver(kind, operands)}`,
     },
     written: (after, { own, capacity }) =>
       `CASE WHEN ${after()} > ${own()} THEN ${capacity()} - (${after()}) ELSE ${after()} END`,

@@ -20,6 +20,8 @@ const FAULTS: readonly [pattern: RegExp, replacement: string][] = [
   [/if elapsed < 0 then elapsed = 0.0 end/, ""],
   [/if now > ts then ts = now end/, "ts = now"],
   [/if used < least then used = least end/, ""],
+  [/if used < over then isOpen = false end/, ""],
+  [/if windows > 0 and over/, "if false and over"],
   [/if used > own then used = capacity - used end/, ""],
   [/used = capacity - used/, "used = capacity"],
   [/\[ARGV\[at\] \+ 1\]/, "[1]"],
@@ -35,6 +37,7 @@ const FAULTS_OF_ONE: typeof FAULTS = [
   [/ARGV\[8\] or ARGV\[4\]/, "ARGV[4]"],
   [/ARGV\[9\] or ARGV\[6\]/, "ARGV[6]"],
   [/ARGV\[10\] or 0/, "0"],
+  [/ARGV\[11\] or -1e300/, "-1e300"],
 ];
 
 type Take = (

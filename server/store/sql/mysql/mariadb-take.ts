@@ -27,7 +27,7 @@ import {
 type Numbers = TermNumbers & Record<"total" | "now" | "isWindow", number>;
 /** The numbers of takes that owe nothing. */
 const OWN = ["total", "rate", "period", "most", "now", "isWindow"] as const;
-const ANY = [...OWN, "capacity", "own", "least"] as const;
+const ANY = [...OWN, "capacity", "own", "least", "over"] as const;
 const listOf = (names: readonly (keyof Numbers)[]) =>
   jsonTable([...ID_COLUMNS, ...names.map((name) => `\`${name}\` DOUBLE`)]);
 
@@ -41,6 +41,7 @@ const OPERANDS: AnyTakeOperands = {
   own: () => ":own",
   most: () => ":most",
   least: () => ":least",
+  over: () => ":over",
   total: () => ":total",
   now: () => ":now",
   isWindow: () => ":isWindow",

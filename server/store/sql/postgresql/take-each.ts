@@ -18,6 +18,7 @@ const OPERANDS: AnyTakeOperands = {
   own: () => "c.own",
   most: () => "c.most",
   least: () => "c.least",
+  over: () => "c.over",
   total: () => "c.total",
   now: () => "$6",
   isWindow: () => "c.is_window = 1",
@@ -31,7 +32,7 @@ const TERMS = `(
   SELECT l.total, ($10::int[])[l.place] AS is_window, ($11::float8[])[l.place] AS rate,
     ($12::float8[])[l.place] AS period, ($13::float8[])[l.place] AS capacity,
     ($14::float8[])[l.place] AS own, ($15::float8[])[l.place] AS most,
-    ($16::float8[])[l.place] AS least
+    ($16::float8[])[l.place] AS least, ($17::float8[])[l.place] AS over
   FROM (
     SELECT ($8::float8[])[n.line] AS total, ($9::int[])[n.line] AS place FROM (
       SELECT ($7::jsonb -> excluded."name" ->> (excluded."shard"::text || ' ' || excluded."key"))::int
@@ -81,5 +82,6 @@ export function takeEachParams(lines: readonly TakeLine<PeriodicConfig>[], now: 
     numbers.map(({ own }) => own),
     numbers.map(({ most }) => most),
     numbers.map(({ least }) => least),
+    numbers.map(({ over }) => over),
   ];
 }

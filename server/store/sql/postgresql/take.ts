@@ -43,7 +43,7 @@ interface Form {
  */
 function operandsOf({ kind, isOwn, isOne }: Form): AnyTakeOperands {
   const [used, ts] = isOne ? ["$4", "$5"] : [`excluded."used"`, `excluded."ts"`];
-  const anyTotal = isOne ? "$13" : TOTAL;
+  const anyTotal = isOne ? "$14" : TOTAL;
   return {
     used: () => `t."used"`,
     ts: () => `t."ts"`,
@@ -56,6 +56,7 @@ function operandsOf({ kind, isOwn, isOne }: Form): AnyTakeOperands {
     capacity: () => "$10",
     own: () => "$11",
     least: () => "$12",
+    over: () => "$13",
   };
 }
 
@@ -111,12 +112,12 @@ function takeTexts(
 function termParams(
   kind: PeriodicConfig["kind"],
   isOwn: boolean,
-  { rate, period, most, capacity, own, least }: TermNumbers,
+  { rate, period, most, capacity, own, least, over }: TermNumbers,
   now: number,
 ): number[] {
   const params = [rate, period, most];
   if (isOwn) return kind === "fixed window" ? [...params, now] : params;
-  return [...params, now, capacity, own, least];
+  return [...params, now, capacity, own, least, over];
 }
 
 /**

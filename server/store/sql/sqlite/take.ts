@@ -16,32 +16,43 @@ const OPERANDS: AnyTakeOperands = {
   own: () => `c."own"`,
   most: () => `c."most"`,
   least: () => `c."least"`,
+  over: () => `c."over"`,
   total: () => `i."total"`,
   now: () => `n."now"`,
   isWindow: () => `c."isWindow"`,
 };
 
 /** The terms as numbers, if all rows share them: a list of terms takes longer to read. */
-const SHARED = `VALUES (0, 0, ?, ?, ?, ?, ?, ?)`;
-const EACH = listOf(["id", "id", "number", "number", "number", "number", "number", "number"]);
+const SHARED = `VALUES (0, 0, ?, ?, ?, ?, ?, ?, ?)`;
+const EACH = listOf([
+  "id",
+  "id",
+  "number",
+  "number",
+  "number",
+  "number",
+  "number",
+  "number",
+  "number",
+]);
 /** The `used` that a decision `d` writes to a row. */
 const NEXT = FORMULA.written(() => `"after"`, { own: () => `"own"`, capacity: () => `"capacity"` });
 
 function takeText(table: string, kind: FormulaKind, isShared: boolean, withClock: boolean): string {
   return `WITH ${SCALES}, n("now") AS (VALUES (?)),
-    c("place", "isWindow", "rate", "period", "capacity", "own", "most", "least") AS MATERIALIZED (
+    c("place", "isWindow", "rate", "period", "capacity", "own", "most", "least", "over") AS MATERIALIZED (
       ${isShared ? SHARED : EACH}
     ),
     i(${ID}, "total", "freshUsed", "freshTs", "place") AS (
       ${listOf(["id", "id", "id", "number", "number", "number", "id"])}
     ),
     d AS (
-      SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshUsed", i."freshTs", ${FORMULA.takeAny.after(kind, OPERANDS)} AS "after", ${FORMULA.ts(kind, OPERANDS)} AS "nextTs", c."capacity", c."own", c."most", t."used" AS "was"
+      SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshUsed", i."freshTs", ${FORMULA.takeAny.after(kind, OPERANDS)} AS "after", ${FORMULA.ts(kind, OPERANDS)} AS "nextTs", c."capacity", c."own", c."most", t."used" AS "was", ${FORMULA.takeAny.isOver(kind, OPERANDS)} AS "isOver"
       FROM i CROSS JOIN c ON c."place" = i."place" CROSS JOIN n LEFT JOIN ${table} AS t ON ${SAME_ROW}
     )
     INSERT INTO ${table} (${ID}, "used", "ts")
     SELECT ${ID}, coalesce(${NEXT}, "freshUsed"), coalesce("nextTs", "freshTs") FROM d
-    WHERE "after" IS NULL OR ("was" <= "own" AND "after" <= "most")
+    WHERE "after" IS NULL OR ("was" <= "own" AND "after" <= "most" AND "isOver")
     ON CONFLICT (${ID}) DO UPDATE SET "used" = excluded."used", "ts" = excluded."ts"
     RETURNING ${ID}, "used", "ts" ${withClock ? `, ${CLOCK}` : ""}`;
 }
@@ -65,8 +76,8 @@ export function sqliteTake(table: string, clock: DatabaseClock): NonNullable<Sta
       places[i],
     ]);
     const numbers = terms.map((each) => {
-      const { rate, period, capacity, own, most, least } = termNumbers(each);
-      return [rate, period, capacity, own, most, least];
+      const { rate, period, capacity, own, most, least, over } = termNumbers(each);
+      return [rate, period, capacity, own, most, least, over];
     });
     const each = numbers.map((all, place) => {
       const isWindow = Number(terms[place]!.config.kind === "fixed window");

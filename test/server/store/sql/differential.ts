@@ -10,7 +10,7 @@ import type { RateLimitConfig } from "../../../../core/index.js";
 import { CLOSED } from "../../../../core/rows/bucket.js";
 import type { Row } from "../../../../core/rows/row.js";
 import { heldValue, MAX_NONCE, slotBucket } from "../../../../core/rows/slot.js";
-import { windowAt } from "../../../../core/windows.js";
+import { windowAt, windowsSince } from "../../../../core/windows.js";
 import { withCalendar } from "../../../../core/with-calendar.js";
 import type { TakeLine, TakeTerms } from "../../../../server/store/row-access.js";
 import { fitsFull, ownOf } from "../../../../server/store/take-terms.js";
@@ -83,8 +83,9 @@ export async function findMismatches(
     );
     for (const { line, state } of testCases) {
       const { terms, total } = line;
+      const isLeft = isOfEarlierWindow(state, terms, now) || isUnder(state, terms, now);
       const expected =
-        (state === null && !inserts) || isOfEarlierWindow(state, terms, now) || isClosed(state)
+        (state === null && !inserts) || isLeft || isClosed(state)
           ? undefined
           : takeTokens(state, terms.config, now, total, terms.floor, terms.least);
       const actual = results.get(rowKey(line.row));
@@ -137,7 +138,19 @@ function randomTerms(random: () => number): TakeTerms {
       : pick(0, floorOf(bucket, false), floorOf(bucket, false), ...debts);
   // The more that is used at least, the less a take may want.
   const least = pick(undefined, undefined, 0, capacity / 3, random() * capacity);
-  return { config: bucket, floor, ...(capacity > 0 && { least }) };
+  const over = pick(undefined, undefined, capacity / 2, random() * capacity, capacity);
+  return {
+    config: bucket,
+    floor,
+    ...(capacity > 0 && (random() < 0.5 ? { least } : over !== undefined && { over, quiet: 2 ** 60 })),
+  };
+}
+
+/** Whether less is used than must be, or a window has begun where some use must be. */
+function isUnder(state: Row | null, { config, over }: TakeTerms, now: number): boolean {
+  if (state === null || over === undefined || isClosed(state)) return false;
+  if (config.kind === "fixed window" && windowsSince(config, state.ts, now) > 0) return true;
+  return usedAt(state, config, now).used < over;
 }
 
 /** A closed row is left to `core`, also where it has opened. */
@@ -146,11 +159,11 @@ function isClosed(state: Row | null): boolean {
 }
 
 /** A row of a larger config is left to `core`, and by a take that owes nothing, a debt and any other row, too. */
-function mayBeLeft(state: Row | null, { config, floor, least = 0 }: TakeTerms): boolean {
+function mayBeLeft(state: Row | null, { config, floor, least = 0, over }: TakeTerms): boolean {
   if (state === null) return false;
   const most = mostUsed(config, floor);
   const own = ownOf(config);
-  const owesNothing = least === 0 && most <= own;
+  const owesNothing = least === 0 && most <= own && over === undefined;
   return state.used > own || (owesNothing && (state.used < 0 || state.used > most));
 }
 
@@ -172,7 +185,7 @@ function randomCase(
   isModest: boolean,
 ): { line: TakeLine; state: Row | null } {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
-  const { config, floor, least } = terms;
+  const { config, floor, least, over = 1 } = terms;
   const { capacity = config.rate } = config;
   const period = longestPeriod(config);
   // Of a time zone: the present window, one ms away from it, and the next one.
@@ -204,6 +217,9 @@ function randomCase(
     own,
     neighbour(own, 1),
     most,
+    over,
+    neighbour(over, 1),
+    neighbour(over, -1),
     CLOSED,
   );
   const state = random() < 0.1 ? null : { used: Math.max(used, -(2 ** 60)), ts };

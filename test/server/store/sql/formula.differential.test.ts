@@ -109,6 +109,8 @@ const all: [name: string, () => Promise<OpenSubject>, faults: [RegExp, string][]
       [/, \$12\)/g, ", $12 * 0.0::float8)"],
       [/> \$11 THEN/, ">= $11 THEN"],
       [/CASE WHEN excluded\."used" < 0 .*? END/g, `excluded."used"`],
+      [/>= \$13/g, "> $13"],
+      [/\* 1e60 >= \$13/g, "* 0 >= $13"],
       // With terms of their own.
       [/<= c\.most/, "< c.most"],
       [/t\."used" <= c\.own AND/g, ""],
@@ -126,6 +128,7 @@ const all: [name: string, () => Promise<OpenSubject>, faults: [RegExp, string][]
       [/"after" <= "most"/, `"after" < "most"`],
       [/"after" > "own"/, `"after" >= "own"`],
       [/"was" <= "own" AND/, ""],
+      [/AND "isOver"/, ""],
       [/CASE WHEN t\."used" < 0\.0 THEN c\."capacity" - t\."used"/, "CASE WHEN false THEN 0.0"],
       [/, c\."least"\)/, ", 0.0)"],
       [/\* c\."rate" \/ c\."period"/g, `* (c."rate" / c."period")`],

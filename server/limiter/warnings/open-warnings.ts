@@ -1,0 +1,166 @@
+/**
+ * Tells listeners of warnings. The rows of the store say what is to be told, so a warning outlives the
+ * process that has caused it.
+ */
+import { MINUTE, SECOND } from "../../../core/durations.js";
+import { sideName } from "../../../core/rows/side-rows.js";
+import { WARNINGS } from "../../../core/rows/warning.js";
+import type { Warn } from "../../report/occasional-warning.js";
+import type { WaitUntil } from "../../report/wait-until.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import type { FoundRow } from "../../store/store.js";
+import { startTimer } from "../../timers/timer.js";
+import type { Context } from "../context/context.js";
+import type { Crossed } from "../claims/warnings.js";
+import type { DecisionEvent } from "../types/limiter-options.js";
+import type { WarningListener } from "../types/warnings.js";
+import { deletion } from "../verbs/reset.js";
+import { claimOf, warningOf } from "./stored-warning.js";
+
+/** How long a process has for telling a warning, ms, before another process tells it again. */
+const TELLING = MINUTE;
+/** How often a process with listeners looks for warnings of other processes, ms. */
+const LOOK_EVERY = 15 * SECOND;
+/** How long a decision in a caller's own transaction is waited for, ms, before the next look. */
+const COMMIT = SECOND;
+/** Warnings of one look. */
+const PAGE = 100;
+
+export interface WarningParts {
+  readonly context: Pick<Context, "apply" | "earliest">;
+  /** The limits with `warnAt`. */
+  readonly names: readonly string[];
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly waitUntil?: WaitUntil | undefined;
+  readonly warn: Warn;
+  /** Tells the listeners of decisions. */
+  tell(event: DecisionEvent): void;
+}
+
+export type OpenWarnings = ReturnType<typeof openWarnings>;
+
+export function openWarnings(parts: WarningParts) {
+  const { names, waitUntil, random } = parts;
+  const listeners = new Set<WarningListener>();
+  const tellers = new Map(names.map((name) => [name, new Teller(name, parts, listeners)]));
+  const hasTimers = !requestsOwnIo();
+  let isWaiting = false;
+
+  async function look(of: Iterable<Teller | undefined>): Promise<void> {
+    if (listeners.size === 0) return;
+    const looks = [...of].map((teller) => teller?.look());
+    const looking = Promise.all(looks).then(() => {});
+    waitUntil?.(looking);
+    return looking;
+  }
+
+  /** Counts the levels that this process has crossed, and looks for their warnings. */
+  function crossed(levels: readonly Crossed[]): void {
+    for (const { name, key, level, used, of } of levels) {
+      const result = { ok: true, value: of - used, ts: parts.clock() } as const;
+      parts.tell({ action: "warn", name, key, count: 1, result, level });
+    }
+    void look(new Set(levels.map(({ name }) => tellers.get(name))));
+  }
+
+  function lookLater(ms: number, run: () => unknown): void {
+    if (hasTimers) startTimer(() => void run(), ms).unref();
+  }
+
+  /** Looks now and then, as long as there are listeners. */
+  function keepLooking(): void {
+    if (isWaiting || listeners.size === 0) return;
+    isWaiting = true;
+    lookLater(LOOK_EVERY * (0.5 + random() / 2), async () => {
+      await look(tellers.values());
+      isWaiting = false;
+      keepLooking();
+    });
+  }
+
+  return {
+    /** Levels were crossed, and no rollback can undo that. */
+    crossed,
+    /** Levels were crossed in a transaction that its owner may commit soon. */
+    crossedInside(levels: readonly Crossed[]): void {
+      lookLater(COMMIT, () => crossed(levels));
+    },
+    /** Looks for warnings of all limits. */
+    lookForAll: () => look(tellers.values()),
+    listen(listener: WarningListener): () => void {
+      // The same function may listen twice.
+      const once: WarningListener = (warning) => listener(warning);
+      listeners.add(once);
+      void look(tellers.values());
+      keepLooking();
+      return () => void listeners.delete(once);
+    },
+  };
+}
+
+/** Tells the warnings of one limit. */
+class Teller {
+  /** The look that is under way, and whether another one is to follow. */
+  #looking: Promise<void> | undefined;
+  #again = false;
+  /** The ids of warnings that this process is telling. */
+  readonly #telling = new Set<string>();
+
+  constructor(
+    private readonly name: string,
+    private readonly parts: WarningParts,
+    private readonly listeners: ReadonlySet<WarningListener>,
+  ) {}
+
+  /** Never rejects. Resolves once the warnings were told that were there when it was called. */
+  look(): Promise<void> {
+    if (this.#looking !== undefined) this.#again = true;
+    this.#looking ??= this.#lookUntilDone().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #lookUntilDone(): Promise<void> {
+    do {
+      this.#again = false;
+      try {
+        while (await this.#lookOnce());
+      } catch (error) {
+        this.#report("looking for warnings", error);
+      }
+    } while (this.#again);
+  }
+
+  /** @returns whether there may be more warnings to tell. */
+  async #lookOnce(): Promise<boolean> {
+    const { context, clock } = this.parts;
+    const found = await context.earliest(sideName(WARNINGS, this.name), "", PAGE);
+    const now = clock();
+    const due = found.filter(({ row, state }) => state.ts <= now && !this.#telling.has(row.key));
+    const claims = due.map((each) => claimOf(each, now + TELLING, clock));
+    const claimed = claims.length === 0 ? [] : await context.apply(claims);
+    const own = due.filter((_, i) => claimed[i]);
+    await Promise.all(own.map((each) => this.#tell(each)));
+    return found.length === PAGE && own.length > 0;
+  }
+
+  async #tell({ row, state }: FoundRow): Promise<void> {
+    const warning = warningOf(row, state);
+    if (warning === undefined) return;
+    this.#telling.add(row.key);
+    try {
+      await Promise.all([...this.listeners].map(async (listener) => listener(warning)));
+      await this.parts.context.apply([deletion([row])]);
+    } catch (error) {
+      this.#report("a listener of warnings", error);
+    } finally {
+      this.#telling.delete(row.key);
+    }
+  }
+
+  #report(work: string, error: unknown): void {
+    const reason = error instanceof Error ? `: ${error.message}` : "";
+    const subject = `${work} of "${this.name}" failed${reason}`;
+    this.parts.warn(subject, `${subject}. Its warnings will be told again`);
+  }
+}
