@@ -1,6 +1,6 @@
 /** Draws throughput and p99 over the number of waiting callers, as SVG: for wide pages, and for phones. */
 import type { Row } from "./measure.js";
-import { curves, PEER, PG, PRISMA, type Scenario } from "./scenarios.js";
+import { curves, OWN_POOL, PEER, PG, type Scenario } from "./scenarios.js";
 
 interface Point {
   waiting: number;
@@ -14,7 +14,7 @@ interface Panel {
 }
 
 /** The class of each line. The style has the colour of each class, for light and dark pages. */
-const CLASSES: Record<string, string> = { [PG]: "pg", [PRISMA]: "prisma", [PEER]: "peer" };
+const CLASSES: Record<string, string> = { [PG]: "pg", [OWN_POOL]: "prisma", [PEER]: "peer" };
 const STYLE = `
   svg { font: 14px system-ui, sans-serif; fill: #1b1a21; background: #fff; }
   .title { font-weight: 650; }

@@ -7,7 +7,7 @@ import type { WriteGroup } from "../store/plan-writes.js";
 import type { PeriodicConfig } from "../../core/config.js";
 import { type TakeLine, UnsentError, type WriteOutcomes } from "../store/row-access.js";
 import { rowKey, type RowId } from "../store/store.js";
-import { indexesOf } from "./hold-index.js";
+import { indexesOf } from "./time-index.js";
 import { RedisConflictError } from "./redis-errors.js";
 import { isHeld, stateOf, takeWords, writeWords } from "./row-words.js";
 import type { ScriptRunner } from "./run-script.js";

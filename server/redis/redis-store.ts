@@ -4,7 +4,7 @@ import { DatabaseClock } from "../store/sql/table/database-clock.js";
 import type { RateLimitStore } from "../store/store.js";
 import { checkServer } from "./check-server.js";
 import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
-import { createRedisEarliest } from "./hold-index.js";
+import { createRedisEarliest } from "./time-index.js";
 import { createLane, createLanes, type Server } from "./lanes.js";
 import { redisError } from "./redis-errors.js";
 import { createRedisList } from "./redis-list.js";

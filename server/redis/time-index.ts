@@ -1,9 +1,11 @@
 /**
- * Finds holds in the order in which they lapse. Redis has no order of its keys. Each hold therefore
- * stands in two sorted sets in the slot of its bucket: one set for its bucket, and one set for all
- * buckets of the limit that share the tag. The script that writes the row of a hold writes both sets.
+ * Finds holds in the order in which they lapse, and warnings in the order in which they are to be told.
+ * Redis has no order of its keys. Each of these rows therefore stands in two sorted sets in the slot of its
+ * bucket: one set for its bucket, and one set for all buckets of the limit that share the tag. The script
+ * that writes the row writes both sets.
  */
 import { HOLDS } from "../../core/rows/hold.js";
+import { WARNINGS } from "../../core/rows/warning.js";
 import { bucketKeyOf, markerKey } from "../../core/rows/marker.js";
 import { byTime, earliestByList, readRows } from "../store/earliest-by-list.js";
 import type { FoundRow, RateLimitStore, RowId } from "../store/store.js";
@@ -17,12 +19,15 @@ const DROP = `if redis.call('EXISTS', KEYS[1]) == 0 then
 end
 return 'OK'`;
 
+const isIndexed = (name: string): boolean =>
+  name.startsWith(HOLDS.prefix) || name.startsWith(WARNINGS.prefix);
+
 /** The sorted sets in which a row stands; `undefined` for rows that stand in no set. */
 export function indexesOf(
   tags: Tags,
   row: Pick<RowId, "name" | "key">,
 ): [string, string] | undefined {
-  if (!row.name.startsWith(HOLDS.prefix)) return undefined;
+  if (!isIndexed(row.name)) return undefined;
   const place = tags.placeOf(row);
   return [ofBucket(tags, place, row.name, bucketKeyOf(row.key)), ofName(tags, place, row.name)];
 }
@@ -68,7 +73,7 @@ export function createRedisEarliest(
 
   return async (name, prefix, count) => {
     const bucket = bucketKeyOf(prefix);
-    if (!name.startsWith(HOLDS.prefix) || (prefix !== "" && markerKey(bucket) !== prefix)) {
+    if (!isIndexed(name) || (prefix !== "" && markerKey(bucket) !== prefix)) {
       return earliestByList(apply, list, name, prefix, count);
     }
     const places =
