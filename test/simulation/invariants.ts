@@ -15,6 +15,7 @@ import * as metered from "./workloads/metered.js";
 import * as plans from "./workloads/plans.js";
 import * as rivals from "./workloads/rivals.js";
 import * as slots from "./workloads/slots.js";
+import * as warned from "./workloads/warned.js";
 import type { Grant } from "./workloads/live.js";
 
 /** @returns counts of what happened inside of the database. */
@@ -30,6 +31,7 @@ export function check(world: World): Tally<string> {
   checkHolding(world);
   checkMetered(world);
   checkPlans(world);
+  checkWarned(world);
   checkSlots(world);
   checkFreeSlots(world);
   checkRest(world);
@@ -180,6 +182,19 @@ function checkPlans({ plans: uses, network, problems, hasLost }: World): void {
     const problem = plans.problemOf(key, use, used);
     if (problem !== undefined) problems.push(problem);
   }
+}
+
+/** Each warning was told, unless the clock was set, so that it is due only much later. */
+function checkWarned({
+  warned: found,
+  problems,
+  databaseClockError,
+  faults,
+  hasLost,
+}: World): void {
+  if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
+  const problem = warned.problemAtEnd(found);
+  if (problem !== undefined) problems.push(problem);
 }
 
 /** How long a write may take while nothing fails: as long as a call, ms. */

@@ -23,6 +23,7 @@ import { createRivals } from "./workloads/rivals.js";
 import { shared } from "./workloads/shared.js";
 import { createSlots } from "./workloads/slots.js";
 import { tiers } from "./workloads/tiers.js";
+import { createWarned } from "./workloads/warned.js";
 
 export interface Running extends Member {
   pool: Backend["pool"];
@@ -67,6 +68,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [createHolds(world.holding, scenario), scenario.callers.holds],
     [createMetered(world.metered), scenario.callers.metered],
     [createPlans(world.plans), scenario.callers.plans],
+    [createWarned(world.warned), scenario.callers.warned],
   ];
   const members: Members = {
     running: [],

@@ -23,7 +23,7 @@ export interface Planted extends Edit {
   /** The workloads and faults to leave out, if the defect is rare. */
   without?: readonly string[];
   /** The callers that meet the defect. Only simulations with such callers are tried. */
-  callers?: "leases" | "slots" | "rivals" | "holds" | "metered" | "plans";
+  callers?: "leases" | "slots" | "rivals" | "holds" | "metered" | "plans" | "warned";
   /**
    * Whether the defect concerns pages. Simulations of other defects have no pages, which takes less time.
    */
@@ -57,6 +57,11 @@ const USAGE_ALONE = {
   callers: "metered" as const,
   without: [...SLOTS_ALONE.without, "slots", "holds"],
 };
+/** Left out of simulations that look for defects of warnings. */
+const WARNINGS_ALONE = {
+  callers: "warned" as const,
+  without: [...SLOTS_ALONE.without, "slots", "holds", "metered", "plans"],
+};
 /** Left out of simulations that look for defects of a line of callers. */
 const LINE_ALONE = {
   without: HOLDS_ALONE.without.filter((name) => name !== "alone").concat("holds"),
@@ -71,6 +76,34 @@ const CLOCKS_ALONE = {
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
 
 export const PLANTED: readonly Planted[] = [
+  {
+    defect: "a call takes its tokens before it notes the level that it crosses",
+    file: "limiter/verbs/limit.ts",
+    from: "if (this.isLoud(result, states[0]!, next, now)) return { result };",
+    to: "this.isLoud(result, states[0]!, next, now);",
+    ...WARNINGS_ALONE,
+  },
+  {
+    defect: "a level is crossed again after tokens came back",
+    file: "core/rows/warning.ts",
+    from: "crossed.ts >= ts :",
+    to: "crossed.ts >= ts && isReached(config, level, was) :",
+    ...WARNINGS_ALONE,
+  },
+  {
+    defect: "a statement takes past a level",
+    file: "limiter/claims/quiet.ts",
+    from: "if (used + count > most) return undefined;\n  const floor = Math.max(own, emptyAt(part) - most);",
+    to: "const floor = own;",
+    ...WARNINGS_ALONE,
+  },
+  {
+    defect: "a warning is deleted before its listener has resolved",
+    file: "limiter/warnings/stored-warning.ts",
+    from: "draft.write(row, { used: now.used, ts: until });",
+    to: "draft.write(row, null);",
+    ...WARNINGS_ALONE,
+  },
   {
     defect: "one in 10,000 writes that lost is taken for one that won",
     file: "store/sql/write-groups.ts",

@@ -21,7 +21,8 @@ type WorkloadName =
   | "rivals"
   | "holds"
   | "metered"
-  | "plans";
+  | "plans"
+  | "warned";
 
 export interface Scenario {
   seed: number;
@@ -80,6 +81,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       holds: 0,
       metered: 0,
       plans: 0,
+      warned: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -98,6 +100,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   addHolds(scenario, createRandom(seed ^ 0x9b05688c));
   addMetered(scenario, createRandom(seed ^ 0x5be0cd19));
   addPlans(scenario, createRandom(seed ^ 0x1f83d9ab));
+  addWarned(scenario, createRandom(seed ^ 0x510e527f));
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -172,6 +175,11 @@ function addMetered(scenario: Scenario, random: Random): void {
 /** Changes nothing else in a scenario without plans. */
 function addPlans(scenario: Scenario, random: Random): void {
   scenario.callers.plans = random.chance(0.2) ? random.between(1, 2) : 0;
+}
+
+/** Changes nothing else in a scenario without warnings. */
+function addWarned(scenario: Scenario, random: Random): void {
+  scenario.callers.warned = random.chance(0.2) ? random.between(1, 2) : 0;
 }
 
 /** Whether no call may fail. */

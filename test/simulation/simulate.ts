@@ -19,6 +19,7 @@ import type { PlanUse } from "./workloads/plans.js";
 import { drainHolds, type Holding } from "./workloads/holds.js";
 import type { Rivals } from "./workloads/rivals.js";
 import type { Held } from "./workloads/slots.js";
+import { problemOfCommit, type Warned } from "./workloads/warned.js";
 import type { Grant } from "./workloads/live.js";
 import type { RecordedEvent } from "../histories/lease-caller.js";
 import type { Operation } from "../histories/operation.js";
@@ -55,6 +56,8 @@ export interface World {
   metered: Metered[];
   /** The tokens that calls by two plans have used, by key. */
   plans: Map<string, PlanUse>;
+  /** The warnings that were written, and those that were told. */
+  warned: Warned;
   /** Calls that failed because of the store, by the name of the call. */
   failures: Map<string, unknown>;
   /** By how much the clock of the database was set, ms. */
@@ -115,6 +118,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     holding: { calls: [], left: new Map() },
     metered: [],
     plans: new Map(),
+    warned: { written: new Map(), told: new Set() },
     failures: new Map(),
     databaseClockError: 0,
     hasLost: false,
@@ -123,6 +127,8 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
   network.onCommit = (tx) => {
     const { writes, writtenBy } = tx;
     checkHoldRows(world, tx);
+    const problem = problemOfCommit(world.warned, tx);
+    if (problem !== undefined && !world.hasLost) world.problems.push(problem);
     for (const [id, sentAt] of writtenBy) {
       // Any caller's prune may delete full rows of all callers.
       if (writes.get(id) === null) continue;

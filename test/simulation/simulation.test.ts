@@ -68,6 +68,10 @@ const QUICK = new Set([
   "a hold is released twice",
   "holds are reclaimed before they lapse",
   "a settle after a release gives back again",
+  "a call takes its tokens before it notes the level that it crosses",
+  "a level is crossed again after tokens came back",
+  "a statement takes past a level",
+  "a warning is deleted before its listener has resolved",
 ]);
 
 const SOURCES = ["core", "server", "client"].flatMap((folder) => {

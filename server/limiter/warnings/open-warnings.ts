@@ -9,7 +9,7 @@ import type { Warn } from "../../report/occasional-warning.js";
 import type { WaitUntil } from "../../report/wait-until.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import type { FoundRow } from "../../store/store.js";
-import { startTimer } from "../../timers/timer.js";
+import { startTimer, type Timer } from "../../timers/timer.js";
 import type { Context } from "../context/context.js";
 import type { Crossed } from "../claims/warnings.js";
 import type { DecisionEvent } from "../types/limiter-options.js";
@@ -45,7 +45,7 @@ export function openWarnings(parts: WarningParts) {
   const listeners = new Set<WarningListener>();
   const tellers = new Map(names.map((name) => [name, new Teller(name, parts, listeners)]));
   const hasTimers = !requestsOwnIo();
-  let isWaiting = false;
+  let next: Timer | undefined;
 
   async function look(of: Iterable<Teller | undefined>): Promise<void> {
     if (listeners.size === 0) return;
@@ -64,17 +64,21 @@ export function openWarnings(parts: WarningParts) {
     void look(new Set(levels.map(({ name }) => tellers.get(name))));
   }
 
-  function lookLater(ms: number, run: () => unknown): void {
-    if (hasTimers) startTimer(() => void run(), ms).unref();
+  /** By a timer that does not keep the process alive. */
+  function later(ms: number, run: () => unknown): Timer | undefined {
+    if (!hasTimers) return undefined;
+    const timer = startTimer(() => void run(), ms);
+    timer.unref();
+    return timer;
   }
 
   /** Looks now and then, as long as there are listeners. */
   function keepLooking(): void {
-    if (isWaiting || listeners.size === 0) return;
-    isWaiting = true;
-    lookLater(LOOK_EVERY * (0.5 + random() / 2), async () => {
-      await look(tellers.values());
-      isWaiting = false;
+    next?.stop();
+    if (listeners.size === 0) return;
+    next = later(LOOK_EVERY * (0.5 + random() / 2), () => {
+      // Not waited for: a listener may take long.
+      void look(tellers.values());
       keepLooking();
     });
   }
@@ -84,7 +88,7 @@ export function openWarnings(parts: WarningParts) {
     crossed,
     /** Levels were crossed in a transaction that its owner may commit soon. */
     crossedInside(levels: readonly Crossed[]): void {
-      lookLater(COMMIT, () => crossed(levels));
+      later(COMMIT, () => crossed(levels));
     },
     /** Looks for warnings of all limits. */
     lookForAll: () => look(tellers.values()),
@@ -94,7 +98,10 @@ export function openWarnings(parts: WarningParts) {
       listeners.add(once);
       void look(tellers.values());
       keepLooking();
-      return () => void listeners.delete(once);
+      return () => {
+        listeners.delete(once);
+        if (listeners.size === 0) next?.stop();
+      };
     },
   };
 }

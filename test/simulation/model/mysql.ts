@@ -41,9 +41,9 @@ const LOCKING: Record<string, WhenLocked> = { "": "wait", NOWAIT: "nowait", "SKI
 
 /** The numbers of a take without a debt, in the order of a list. */
 const OWN = "total rate period most now isWindow".split(" ");
-const ANY = [...OWN, "capacity", "own", "least"];
+const ANY = [...OWN, "capacity", "own", "least", "over"];
 
-/** The parameters of a take of one row, in the order of the text. The last parameter of all is `most`. */
+/** The parameters of a take of one row, in the order of the text, up to its key. */
 const TAKE_ONE: Record<"own" | "any", Record<PeriodicConfig["kind"], string[]>> = {
   own: {
     "token bucket": "now rate period total now name key shard".split(" "),
@@ -214,7 +214,12 @@ export class MysqlServer implements ModelServer {
       const taken: [string, Row][] = [];
       for (const { id, given } of lines) {
         const number = (name: string) => given.get(name)!;
-        const any = { capacity: number("capacity"), own: number("own"), least: number("least") };
+        const any = {
+          capacity: number("capacity"),
+          own: number("own"),
+          least: number("least"),
+          over: number("over"),
+        };
         const found = await this.innodb.lock(tx, id, "update", whenLocked);
         const next =
           found &&
@@ -338,6 +343,9 @@ function linesOf([json]: readonly unknown[]): Line[] {
 function lineOfOne(kind: PeriodicConfig["kind"], isAny: boolean, params: readonly unknown[]) {
   const given = new Map(TAKE_ONE[isAny ? "any" : "own"][kind].map((name, i) => [name, params[i]]));
   const id = idOf(given.get("name"), given.get("key"), given.get("shard"));
-  given.set("most", params.at(-1));
+  // After `most`, a take with a debt has the capacity, the numbers of its windows or refill, and `over`.
+  const after = !isAny ? 0 : kind === "fixed window" ? 4 : 5;
+  given.set("most", params.at(-1 - after));
+  if (isAny) given.set("over", params.at(-1));
   return { id, given: new Map([...given].map(([name, value]) => [name, Number(value)])) };
 }

@@ -27,14 +27,14 @@ export function linesOfTake(
   const isWindow = text.includes("floor(");
   const isAny = text.includes("$12");
   return (params) => {
-    const [rate, period, most, time, capacity, own, least] = params.slice(5, 12).map(Number);
-    const any = isAny ? { capacity: capacity!, own: own!, least: least! } : undefined;
+    const [rate, period, most, time, capacity, own, least, over] = params.slice(5, 13).map(Number);
+    const any = isAny ? { capacity: capacity!, own: own!, least: least!, over: over! } : undefined;
     const terms = { isWindow, rate: rate!, period: period!, most: most!, any };
     const lineOf = (id: string, fresh: Row): ModelLine => {
       // In a new row, the taken tokens are the used tokens. For a token bucket, the new row's `ts` is the
       // time.
       const shown = any !== undefined && fresh.used < 0 ? any.capacity - fresh.used : fresh.used;
-      const total = isAny && isOne ? Number(params[12]) : shown;
+      const total = isAny && isOne ? Number(params[13]) : shown;
       const now = isAny || isWindow ? time! : fresh.ts;
       return { id, fresh, numbers: { ...terms, total, now } };
     };
@@ -52,7 +52,7 @@ export function linesWithTermsOf(params: readonly unknown[]): ModelLine[] {
   const [used, times] = numbersOf(params, 3, 2);
   const lineOf = String(params[6]);
   const [totals, places] = numbersOf(params, 7, 2);
-  const [windows, rates, periods, capacities, owns, mosts, leasts] = numbersOf(params, 9, 7);
+  const [windows, rates, periods, capacities, owns, mosts, leasts, overs] = numbersOf(params, 9, 8);
   return idsOf(params).map((id, i) => {
     // As in SQL, arrays begin with 1.
     const line = Number(found(lineOf, id)) - 1;
@@ -64,7 +64,12 @@ export function linesWithTermsOf(params: readonly unknown[]): ModelLine[] {
       most: mosts![place]!,
       total: totals![line]!,
       now: Number(params[5]),
-      any: { capacity: capacities![place]!, own: owns![place]!, least: leasts![place]! },
+      any: {
+        capacity: capacities![place]!,
+        own: owns![place]!,
+        least: leasts![place]!,
+        over: overs![place]!,
+      },
     };
     return { id, fresh: { used: used![i]!, ts: times![i]! }, numbers };
   });

@@ -18,18 +18,26 @@ export interface TakeNumbers {
    * `undefined`: a take without a debt. Such a take takes nothing from a row that says more than `most`,
    * or a debt.
    */
-  any?: { capacity: number; own: number; least: number } | undefined;
+  any?: { capacity: number; own: number; least: number; over: number } | undefined;
 }
 
 /** @returns the row after the take, or `undefined` if the take does not pass. */
 export function takeFrom({ used, ts }: Row, numbers: TakeNumbers): Row | undefined {
   const { most, total, any } = numbers;
-  const { capacity, own, least } = any ?? { capacity: most, own: most, least: 0 };
+  const { capacity, own, least, over } = any ?? {
+    capacity: most,
+    own: most,
+    least: 0,
+    over: -1e300,
+  };
   // A row of a larger config, or of a closed bucket, is left to the decisions.
   if (used > own || (any === undefined && used < 0)) return undefined;
   const read = used < 0 ? capacity - used : used;
   const { refilled, at } = refill(ts, numbers);
   if (!(read - refilled + total <= most)) return undefined;
+  // Where some use must be, no window may begin.
+  if (over > -1e300 && ((numbers.isWindow && at !== ts) || read - refilled < over))
+    return undefined;
   const after = Math.max(read - refilled, least) + total;
   return { used: after > own ? capacity - after : after, ts: at };
 }
