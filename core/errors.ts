@@ -28,6 +28,8 @@ export interface RateLimitErrorData<TName extends string = string> {
   value: number;
   /** The config by which the call was denied. */
   config: ShownConfig;
+  /** The highest level of `warnAt` that is reached, such as 0.8; absent below all levels. */
+  level?: number | undefined;
   /** The server's clock, epoch ms. */
   now: number;
   /**
@@ -48,6 +50,8 @@ export interface RateLimitDenial<TName extends string = string> {
   value: number;
   /** The config by which the call was denied. */
   config: ShownConfig;
+  /** The highest level of `warnAt` that is reached, such as 0.8; absent below all levels. */
+  level?: number | undefined;
 }
 
 /**

@@ -26,6 +26,6 @@ export function isFarBelow(config: Bucket, level: number, used: number): boolean
  * const { value } = calculateRateLimit(snapshot, snapshot.config);
  * if (levelOf(snapshot.config, value) === 1) console.log("All of it is used");
  */
-export function levelOf(config: ShownConfig, value: number): number | undefined {
+export function levelOf(config: ShownConfig | Bucket, value: number): number | undefined {
   return config.warnAt?.findLast((level) => isReached(config, level, emptyAt(config) - value));
 }

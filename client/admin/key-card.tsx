@@ -1,6 +1,7 @@
 /** One limit of one key: its state in words, its rows, holds and slots, and the actions. */
 "use client";
 import { type ReactElement, useId, useRef } from "react";
+import { levelOf } from "../../core/levels.js";
 import { CLOSED } from "../../core/rows/bucket.js";
 import { useAdmin } from "./admin-context.js";
 import { KeyActions } from "./key-actions.js";
@@ -121,6 +122,8 @@ function factsOf(state: AdminKeyLimit, { number, exactTime, time }: Formats): [s
     const { granted, denied } = sumOf(usage);
     facts.push(["Last day", `${number(granted)} granted, ${number(denied)} denied`]);
   }
+  const level = levelOf(item.config, item.value);
+  if (level !== undefined) facts.push(["Warned at", `${number(level * 100)} %`]);
   if (item.held) facts.push(["Held", number(item.held)]);
   for (const { once, count, then, until } of holds) {
     facts.push([`Hold ${once}`, `${number(count)}, until ${time(until)}, then ${then}`]);

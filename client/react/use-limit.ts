@@ -2,6 +2,7 @@
 "use client";
 import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import type { ShownConfig } from "../../core/config.js";
+import { levelOf } from "../../core/levels.js";
 import type { DenialMessage } from "../../core/errors.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { availableAt, predictStatus, remainingAt } from "../prediction.js";
@@ -33,6 +34,11 @@ export interface UseRateLimitResult {
    * changes.
    */
   readonly value: number | undefined;
+  /**
+   * The highest level of `warnAt` that is reached now, such as 0.8; `undefined` below all levels, and while
+   * nothing is known. Reading `level` makes the component follow refills, as reading `value` does.
+   */
+  readonly level: number | undefined;
   /** The config of the limit; `undefined` while nothing is known. */
   readonly config: ShownConfig | undefined;
   /**
@@ -115,6 +121,13 @@ export function useLimit(
         readsValue.current = true;
         return shown.value ?? remaining?.(item);
       },
+      get level() {
+        readsValue.current = true;
+        // A result that the server has rendered is of its own instant.
+        const now = shown === initial ? undefined : observer.check(item, Date.now(), 0);
+        const { config, value = 0 } = now ?? shown;
+        return config && levelOf(config, value);
+      },
       check: (ts: number = Date.now(), wanted: number = count) =>
         enabled ? observer.check(item, ts, wanted) : undefined,
     }),
@@ -123,7 +136,7 @@ export function useLimit(
   );
 }
 
-type Shown = Omit<UseRateLimitResult, "check">;
+type Shown = Omit<UseRateLimitResult, "check" | "level">;
 
 const UNKNOWN: Shown = {
   status: undefined,

@@ -1,7 +1,8 @@
 /** The error of a denied call, about one limit or several. */
-import { type Bucket, isNever, type ShownConfig } from "../../../core/config.js";
+import { type Bucket, isNever } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type DenialMessage, type RateLimitDenial, RateLimitError } from "../../../core/errors.js";
+import { levelOf } from "../../../core/levels.js";
 import { shownConfig } from "../../../core/with-calendar.js";
 import type { ResolvedLimit } from "./resolved-limit.js";
 
@@ -17,16 +18,19 @@ export function denialError(
   denials?: readonly Denied[],
 ): RateLimitError {
   const passes = isNever(retryAfter) ? now : now + retryAfter;
-  const shown = (of: Bucket, left: number): ShownConfig => shownConfig(of, left, now, passes);
+  const shown = (of: Bucket, left: number) => {
+    const level = of.warnAt && levelOf(of, left);
+    return { config: shownConfig(of, left, now, passes), ...(level !== undefined && { level }) };
+  };
   const data = {
     kind: "RateLimited",
     name,
     retryAfter,
     value,
-    config: shown(config, value),
+    ...shown(config, value),
     now,
   } as const;
   if (denials === undefined) return new RateLimitError(data, message);
-  const all = denials.map((each) => ({ ...each, config: shown(each.config, each.value) }));
+  const all = denials.map((each) => ({ ...each, ...shown(each.config, each.value) }));
   return new RateLimitError({ ...data, denials: all }, message);
 }

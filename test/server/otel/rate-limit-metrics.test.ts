@@ -87,6 +87,19 @@ const decision = (name: string, outcome: string, action = "limit") => ({
 });
 
 describe("the metrics of decisions", () => {
+  it("count the levels that calls cross, and none of them twice", async () => {
+    const sdk = startSdk();
+    const quota = { kind: "fixed window", rate: 4, period: HOUR, warnAt: [0.5, 1] } as const;
+    const limiter = measured(sdk.meter, { quota });
+    for (const key of ["ann", "ann", "ann", "ann", "ben", "ben"])
+      await limiter.limit("quota", { key });
+    expect(await sdk.sums("rate_limit.warnings")).toEqual([
+      [{ "rate_limit.name": "quota", "rate_limit.level": 0.5 }, 2],
+      [{ "rate_limit.name": "quota", "rate_limit.level": 1 }, 1],
+    ]);
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([[decision("quota", "granted"), 6]]);
+  });
+
   it("count decisions by name, action and outcome, and none of them has a key", async () => {
     const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);

@@ -172,6 +172,26 @@ describe.each(stores)("warnings on %s", (_, open) => {
   });
 });
 
+it("says the level in denials", async () => {
+  const clock = createManualClock();
+  const limiter = createRateLimiter({ store: memoryStore(), limits, clock });
+  await limiter.limit("window", { key, count: 9 });
+  const denied = limiter.limit("window", { key, count: 2, throws: true });
+  await expect(denied).rejects.toMatchObject({
+    data: { rateLimit: { name: "window", level: 0.8 } },
+  });
+  const both = limiter.limitAll(
+    [
+      { name: "window", key, count: 2 },
+      { name: "bucket", key, count: 1 },
+    ],
+    { throws: true },
+  );
+  await expect(both).rejects.toMatchObject({
+    data: { rateLimit: { denials: [{ name: "window", level: 0.8 }] } },
+  });
+});
+
 describe("telling of warnings", () => {
   const setUp = () => {
     const clock = createManualClock(1_900_000_000_000);
