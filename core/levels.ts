@@ -23,8 +23,9 @@ export function isFarBelow(config: Bucket, level: number, used: number): boolean
  * @example
  * import { calculateRateLimit, levelOf } from "trpc-rate-limit";
  *
- * const { value } = calculateRateLimit(snapshot, snapshot.config);
- * if (levelOf(snapshot.config, value) === 1) console.log("All of it is used");
+ * const quota = { kind: "fixed window", rate: 10, period: 60_000, warnAt: [0.8, 1] } as const;
+ * const { value } = calculateRateLimit(null, quota, Date.now(), 9);
+ * const level = levelOf(quota, value); // 0.8
  */
 export function levelOf(config: ShownConfig | Bucket, value: number): number | undefined {
   return config.warnAt?.findLast((level) => isReached(config, level, emptyAt(config) - value));

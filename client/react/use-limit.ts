@@ -112,19 +112,18 @@ export function useLimit(
     return sameShown(last.current, next) ? last.current : (last.current = next);
   };
   const shown = useSyncExternalStore(subscribe, getSnapshot, () => (last.current = initial));
-  // A result that the server has rendered has its own value.
-  const remaining = shown === initial ? undefined : observer.remaining;
+  // A result that the server has rendered has its own value, and is of its own instant.
+  const isRendered = shown === initial;
   return useMemo(
     () => ({
       ...shown,
       get value() {
         readsValue.current = true;
-        return shown.value ?? remaining?.(item);
+        return shown.value ?? (isRendered ? undefined : observer.remaining(item));
       },
       get level() {
         readsValue.current = true;
-        // A result that the server has rendered is of its own instant.
-        const now = shown === initial ? undefined : observer.check(item, Date.now(), 0);
+        const now = isRendered ? undefined : observer.check(item, Date.now(), 0);
         const { config, value = 0 } = now ?? shown;
         return config && levelOf(config, value);
       },
@@ -132,7 +131,7 @@ export function useLimit(
         enabled ? observer.check(item, ts, wanted) : undefined,
     }),
     // oxlint-disable-next-line react/memo-dependencies -- it does not see that the getter needs it
-    [observer, item, count, enabled, shown, remaining],
+    [observer, item, count, enabled, shown, isRendered],
   );
 }
 

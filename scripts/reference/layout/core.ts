@@ -48,6 +48,7 @@ export const CORE: Sections = {
       main: "calculateRateLimit",
       types: ["CalculatedRateLimit", "RateLimitState", "PeriodicConfig", "Bucket"],
     },
+    "levelOf",
     "waitInWords",
     "waitsInLine",
   ],

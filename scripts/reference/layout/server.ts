@@ -63,6 +63,12 @@ export const SERVER: Sections = {
       "forget",
       "prune",
     ]),
+    methods(
+      "Warn",
+      "tell that so much of a limit is used.",
+      ["onWarning", "warnings"],
+      ["RateLimitWarning", "WarningListener"],
+    ),
     {
       title: "Tell clients",
       about: `These are methods and properties of ${LIMITER}, for code that shows limits, or follows them.`,

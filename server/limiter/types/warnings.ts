@@ -49,7 +49,11 @@ export interface WarningMethods<TLimits extends LimitConfigs = LimitConfigs> {
    *
    * @example
    * limiter.onWarning(async ({ id, key, name, level }) => {
-   *   await sendMail({ to: key, idempotencyKey: id, text: `${level * 100} % of ${name} is used` });
+   *   await fetch("https://example.com/warnings", {
+   *     method: "POST",
+   *     headers: { "idempotency-key": id },
+   *     body: JSON.stringify({ key, text: `${level * 100} % of ${name} is used` }),
+   *   });
    * });
    */
   onWarning(listener: WarningListener<TokensName<TLimits>>): () => void;

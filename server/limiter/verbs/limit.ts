@@ -283,9 +283,9 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     after: Row | null | undefined,
     now: number,
   ): boolean {
-    const { limit } = this;
-    if (limit.marks === undefined || !ok || !after || after === before) return false;
-    return (this.mayCross = !staysQuiet(limit, before, after, now));
+    const { limit: resolved } = this;
+    if (resolved.marks === undefined || !ok || !after || after === before) return false;
+    return (this.mayCross = !staysQuiet(resolved, before, after, now));
   }
 }
 

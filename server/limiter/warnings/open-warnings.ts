@@ -49,7 +49,7 @@ export function openWarnings(parts: WarningParts) {
 
   async function look(of: Iterable<Teller | undefined>): Promise<void> {
     if (listeners.size === 0) return;
-    const looks = [...of].map((teller) => teller?.look());
+    const looks = [...of].flatMap((teller) => teller?.look() ?? []);
     const looking = Promise.all(looks).then(() => {});
     waitUntil?.(looking);
     return looking;

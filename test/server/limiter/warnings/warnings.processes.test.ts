@@ -25,6 +25,8 @@ const databases: [kind: StoreKind, open: () => Promise<Database>][] = [
     : ([["redis", async () => createRedisRows()]] as [StoreKind, () => Promise<Database>][])),
 ];
 
+const rising = (levels: Iterable<number>) => [...levels].toSorted((a, b) => a - b);
+
 /** Starts a process, which ends with the test. Every warning that it is told is noted. */
 async function start(kind: StoreKind, url: string, told: RateLimitWarning[]) {
   const child: ChildProcess = spawn(process.execPath, [PROCESS, kind, url], {
@@ -84,7 +86,10 @@ it.each(databases)(
       expect((await limiter.getValue("quota", { key })).value).toBe(0);
       const own = told.filter((each) => each.key === key);
       const ids = new Map(own.map(({ id, level }) => [id, level]));
-      expect([...ids.values()].toSorted(), key).toEqual([...limits.quota.warnAt]);
+      expect({ key, levels: rising(ids.values()) }).toEqual({
+        key,
+        levels: [...limits.quota.warnAt],
+      });
       // The same text each time.
       for (const each of own) expect(own.find(({ id }) => id === each.id)).toEqual(each);
     }
