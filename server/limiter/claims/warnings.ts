@@ -3,10 +3,10 @@
  * is: the rows that it writes are compared with the rows as they were.
  */
 import { type Bucket, capacityOf } from "../../../core/config.js";
+import type { Row } from "../../../core/rows/row.js";
 import { CROSSED, codeOf, crossingOf, WARNINGS, warningKey } from "../../../core/rows/warning.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import { rowId, rowKey, type RowId } from "../../store/store.js";
-import type { Draft } from "./draft.js";
 
 /** The row of a limit with `warnAt`, and the rows that a crossing writes beside it. */
 export interface WarnedRow {
@@ -17,6 +17,13 @@ export interface WarnedRow {
   readonly crossed: RowId;
   /** One for each level. */
   readonly warnings: readonly RowId[];
+}
+
+/** The part of a draft that this file needs. */
+interface WrittenRows {
+  peek(row: RowId): Row | null;
+  peekStored(row: RowId): Row | null;
+  write(row: RowId, next: Row | null): void;
 }
 
 /** A level that a decision has crossed. */
@@ -69,7 +76,7 @@ function newNonce(): string {
  * @returns the levels that were crossed.
  */
 export function writeWarnings(
-  draft: Draft,
+  draft: WrittenRows,
   warned: readonly WarnedRow[],
   now: number,
 ): readonly Crossed[] {

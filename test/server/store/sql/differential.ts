@@ -142,7 +142,8 @@ function randomTerms(random: () => number): TakeTerms {
   return {
     config: bucket,
     floor,
-    ...(capacity > 0 && (random() < 0.5 ? { least } : over !== undefined && { over, quiet: 2 ** 60 })),
+    ...(capacity > 0 &&
+      (random() < 0.5 ? { least } : over !== undefined && { over, quiet: 2 ** 60 })),
   };
 }
 
