@@ -5,7 +5,7 @@ import { rowsOfHold } from "./end-hold.js";
 import type { HoldTerms } from "../types/hold-terms.js";
 import type { Marker } from "./markers.js";
 import { withHolds } from "./with-holds.js";
-import { type Charged, chargedBefore } from "./once.js";
+import { type Charged, chargedBefore, rowAfter } from "./once.js";
 import type { FirstOfAnswer, Payer } from "./first-of.js";
 
 /**
@@ -41,9 +41,9 @@ export function firstOnce(
       if (!answer.ok) return answer;
       for (const [i, { paid = 0 }] of answer.asked.entries()) {
         const limit = limitOf(i);
-        // An exempt caller takes nothing.
-        if (paid === 0 || limit.answer !== undefined) continue;
-        draft.write(markers[i]!.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));
+        // An exempt caller takes nothing. Its usage counts once for each id all the same.
+        if (paid === 0 || (limit.answer !== undefined && limit.usage === undefined)) continue;
+        draft.write(markers[i]!.row, markerOf(rowAfter(draft, limit, now), limit.part, now));
       }
       return answer;
 

@@ -14,7 +14,7 @@ export interface Marker {
   readonly onceFor: number;
   /** The row that may hold the tokens of the id, for a limit with holds. */
   readonly hold?: RowId | undefined;
-  /** A hold counts as usage in the span of this instant, epoch ms. */
+  /** What the id takes counts as usage in the span of this instant, epoch ms. */
   readonly countedAt?: number;
 }
 
@@ -54,7 +54,7 @@ export function createMarkers(
     }
     const mayHold = limit.holdRows !== undefined && action === "take";
     const hold = mayHold ? rowId(sideName(HOLDS, name), key, 0) : undefined;
-    const countedAt = hold && limit.usage ? clock() : 0;
+    const countedAt = limit.usage ? clock() : 0;
     return { row: markerRow(name, key, onceFor, action), onceFor, hold, countedAt };
   };
 }

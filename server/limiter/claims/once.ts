@@ -34,10 +34,18 @@ export function once<TAnswer extends RateLimitResult | undefined>(
       const result = claim.attempt(draft, now);
       // A denial that closes the bucket leaves no marker, and neither does a call that takes nothing.
       if (!result?.ok || draft.writes === before) return result;
-      draft.write(marker.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));
+      draft.write(marker.row, markerOf(rowAfter(draft, limit, now), limit.part, now));
       return result;
     },
   };
+}
+
+/** The row of a limit after a call was granted. A caller that an override exempts may have no row. */
+export function rowAfter(draft: Draft, { rows, part }: ResolvedLimit, now: number): Row {
+  const row = draft.peek(rows[0]);
+  if (row !== null) return row;
+  const { used, ts } = usedAt(null, part, now);
+  return rowOf(part, used, ts);
 }
 
 /** The marker of an id that was charged, and the bucket that was charged. */

@@ -33,6 +33,8 @@ export interface Memory {
   readonly marker?: Marker | undefined;
   /** Whether the call's tokens are held under its id. @default false */
   readonly isHeld?: boolean | undefined;
+  /** Whether the decision itself has counted the usage of a grant. @default false */
+  readonly isCounted?: boolean;
   /** When the call was decided, epoch ms: the `ts` of a marker. */
   now?: number;
   /** The results of the limits that paid for a call of `limitFirst`, in order. */

@@ -113,9 +113,9 @@ export function report(
     notify(heard, { action, name, key, ...(plan !== undefined && { plan }), count, result });
 }
 
-/** Tokens that are held are counted in the decision that takes them. */
-export function countingOf(isHeld: boolean | undefined, result: RateLimitResult): Counting {
-  if (!isHeld || !result.ok || result.repeated || result.storeFailed) return "sum";
+/** @param isCounted whether the decision of the call has counted what a grant took. */
+export function countingOf(isCounted: boolean | undefined, result: RateLimitResult): Counting {
+  if (!isCounted || !result.ok || result.repeated || result.storeFailed) return "sum";
   return result.shadow?.ok === false ? "sum" : "in its row";
 }
 

@@ -14,6 +14,7 @@ import { quietFloor } from "../claims/quiet.js";
 import { CHARGE_OPTIONS } from "../types/charge.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import type { Marker } from "../claims/markers.js";
+import { withUsage } from "../claims/with-usage.js";
 import { once } from "../claims/once.js";
 import type { OverriddenAnswer, ResolvedLimit } from "../limits/resolved-limit.js";
 
@@ -62,21 +63,33 @@ export async function chargeLimit(
     return chargeOverridden(context, limit, limit.answer, count, terms);
   validateChargeable(limit.name, limit.part, count, limit.config.shards);
   if (marker !== undefined) {
-    const claim = once(chargeClaim(limit, limit.rows, count), limit, marker);
-    const decision = new ClaimDecision(claim, environment.clock);
-    const [charged] = await apply([decision]);
-    report(context, "charge", { limit, count }, charged!, decision.isChange);
-    return charged!;
+    const claim = once(chargeClaim(limit, limit.rows, count, environment), limit, marker);
+    return chargeOnce(context, claim, limit, count);
   }
   const decision = (rows: readonly RowId[]) => chargeDecision(limit, rows, count, environment);
   let [charged] = await apply([decision(chooseRows(limit, environment.random))]);
   // A debt is spread over all shards, so that every call meets the debt.
   charged ??= (await apply([decision(allRows(limit))]))[0];
-  report(context, "charge", { limit, count }, charged!, count > 0);
+  report(context, "charge", { limit, count }, charged!, count > 0, "in its row");
   return charged!;
 }
 
-/** An exempt caller is charged nothing. A blocked caller is charged for its use. */
+async function chargeOnce(
+  context: Context,
+  claim: Claim<RateLimitResult | undefined>,
+  limit: ResolvedLimit,
+  count: number,
+): Promise<RateLimitResult> {
+  const decision = new ClaimDecision(claim, context.environment.clock);
+  const [charged] = await context.apply([decision]);
+  report(context, "charge", { limit, count }, charged!, decision.isChange, "in its row");
+  return charged!;
+}
+
+/**
+ * An exempt caller is charged nothing, and its use counts all the same. A blocked caller is charged for its
+ * use.
+ */
 async function chargeOverridden(
   context: Context,
   limit: ResolvedLimit,
@@ -86,9 +99,15 @@ async function chargeOverridden(
 ): Promise<RateLimitResult> {
   if (answer.kind === "blocked") return chargeLimit(context, answer.beneath, count, terms);
   validateCount(count);
-  const result = answerAt(answer, limit.config, context.environment.clock());
-  report(context, "charge", { limit, count }, result, false);
-  return result;
+  const { clock } = context.environment;
+  const exempt: Claim<RateLimitResult> = {
+    rows: limit.rows,
+    attempt: (_, now) => answerAt(answer, limit.config, now),
+  };
+  const claim = withUsage(exempt, limit, clock(), { taken: count });
+  const { marker } = terms;
+  const marked = marker === undefined ? claim : once(claim, limit, marker);
+  return chargeOnce(context, marked, limit, count);
 }
 
 /** The decision of a charge. Where the charge is plain, a store may carry it out by itself. */
@@ -102,9 +121,10 @@ function chargeDecision(
   const floor = quietFloor(limit, chargeFloor(config));
   const granted: PlainTake<RateLimitResult>["granted"] = (next, later, now) =>
     grantOf(next, config, now, later);
-  const isPlain = canChargePlainly({ limit, rows, count, floor });
+  // The usage of a charge counts in the decision, which then writes several rows.
+  const isPlain = limit.usage === undefined && canChargePlainly({ limit, rows, count, floor });
   const plain = isPlain ? { config, count, floor, clock, granted } : undefined;
-  return new ClaimDecision({ ...chargeClaim(limit, rows, count), plain }, clock);
+  return new ClaimDecision({ ...chargeClaim(limit, rows, count, { clock }), plain }, clock);
 }
 
 /**
@@ -112,11 +132,16 @@ function chargeDecision(
  * them are charged, and they hold too few tokens, the answer is `undefined`, and nothing is written.
  */
 function chargeClaim(
-  { part, config: { shards = 1 } }: ResolvedLimit,
+  limit: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
+  { clock }: Pick<Environment, "clock">,
 ): Claim<RateLimitResult | undefined> {
-  return {
+  const {
+    part,
+    config: { shards = 1 },
+  } = limit;
+  const claim: Claim<RateLimitResult | undefined> = {
     rows,
     attempt(draft, now) {
       const states = rows.map((row) => draft.read(row));
@@ -132,4 +157,5 @@ function chargeClaim(
       return { ...result, value: next.length * result.value, shards: used };
     },
   };
+  return withUsage(claim, limit, clock(), { taken: count }, (answer) => answer !== undefined);
 }

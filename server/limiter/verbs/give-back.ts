@@ -11,6 +11,7 @@ import { endHolds } from "../holds/settle-hold.js";
 import type { EntryRefund } from "../claims/receipt-entries.js";
 import type { Receipt } from "../claims/receipt.js";
 import { refundRows } from "../claims/refund-rows.js";
+import { withUsage } from "../claims/with-usage.js";
 
 /**
  * Gives back up to `count` tokens, in the turn of the receipt. Each limit gets its part by a decision of
@@ -61,28 +62,30 @@ async function giveBackOwn(context: Context, receipt: Receipt, count: number): P
   const { apply, environment, onChange } = context;
   const { limit, marker } = receipt;
   const claimed = receipt.claim(count, environment.scope);
-  // Count the tokens even if the store fails now: they were not used, and are given back no second time.
-  if (limit.usage !== undefined) context.usage.add(limit, { givenBack: count });
   // In a transaction, no block gets tokens back: a rollback could not take them out of the block again.
   const returned = environment.scope === undefined ? claimed.filter(returnToBlock) : [];
   const others = claimed.filter((refund) => !returned.includes(refund));
+  const toBlock = returned.reduce((sum, refund) => sum + refund.count, 0);
+  if (toBlock > 0) context.usage.add(limit, { givenBack: toBlock });
   if (others.length === 0) {
     const { row, remaining } = returned.at(-1)!.block!;
     return row.value + remaining;
   }
+  const { clock } = environment;
+  const now = clock();
   const claims = others.map(({ rows, count: tokens, taken }) =>
-    refundRows(limit, rows, tokens, taken),
+    withUsage(refundRows(limit, rows, tokens, taken), limit, now, { givenBack: tokens }),
   );
   if (marker !== undefined && receipt.ownCountIn(environment.scope) === 0) {
     // Without this, the next call with the id would pass for nothing.
     claims.unshift(forgettingMarker(claims.shift()!, marker.row, marker.ts));
   }
-  const { clock } = environment;
   const [only, ...more] = claims;
   const line = more.length === 0 && lineOf(context, receipt);
   const answers = line
     ? [await line.givingBack(only!)]
     : await apply(claims.map((claim) => new ClaimDecision(claim, clock)));
+  context.usage.add(limit, { givenBack: count - toBlock }, true);
   for (const [i, { refunded }] of answers.entries()) others[i]!.answer(refunded);
   if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
     onChange(limit.name, limit.key);

@@ -11,6 +11,7 @@ import { type Context, countingOf, report } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
 import { denialError, type Denied } from "../limits/denial-error.js";
 import type { Claim } from "../claims/draft.js";
+import { countsTake, withTake } from "../claims/with-usage.js";
 import { holdOf, type HoldRequest } from "../claims/hold-request.js";
 import { unheld } from "../types/hold-terms.js";
 import { decideReclaiming } from "../holds/reclaim.js";
@@ -83,7 +84,8 @@ export function answerAll(
     const isDenied = !answer.results[i]!.ok;
     if (!ok && !isDenied) continue;
     // A shadow lets its own item pass. If another limit has denied the call, nothing was used.
-    const passes = ok ? countingOf(holds?.[i] !== undefined, results[i]!) : "none";
+    const isCounted = countsTake(request.limit, markers?.[i]);
+    const passes = ok ? countingOf(isCounted, results[i]!) : "none";
     const counting = results[i]!.ok ? passes : "sum";
     report(context, "limit", request, results[i]!, changed[i]!, counting);
   }
@@ -119,14 +121,17 @@ function openAll(
 /** The decision on several requests: all of them take their tokens, or none does. */
 export function claimAll(
   requests: readonly LimitRequest[],
-  { random }: Pick<Environment, "random">,
+  { random, clock }: Pick<Environment, "clock" | "random">,
   markers?: readonly Marker[],
   holds?: readonly (HoldRequest | undefined)[],
 ): Claim<AllOfAnswer> {
   const claims = requests.map((request, i) => {
-    const claim = new TokenClaim(request, rowsToLimit(request.limit, random));
+    const { limit, count } = request;
     const marker = markers?.[i];
-    return marker === undefined ? claim : once(claim, request.limit, marker);
+    const take = new TokenClaim(request, rowsToLimit(limit, random));
+    const isCounted = countsTake(limit, marker) && holds?.[i] === undefined;
+    const claim = isCounted ? withTake(take, limit, count, clock()) : take;
+    return marker === undefined ? claim : once(claim, limit, marker);
   });
   const claim = allOf(claims);
   if (holds === undefined) return claim;

@@ -27,6 +27,7 @@ import type {
 } from "../types/limit-first.js";
 import type { LimitRequest } from "../limits/limit-request.js";
 import { remember } from "../claims/receipt.js";
+import { countsTake, withPayments } from "../claims/with-usage.js";
 import { rowKey } from "../../store/store.js";
 
 export async function limitFirst(
@@ -44,10 +45,15 @@ export async function limitFirst(
   const { markerFor, environment } = context;
   const { random } = environment;
   const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
-  const paying = together ? eachOf(payers, count) : firstOf(payers);
   const { once: id, hold } = options;
   const markers = id === undefined ? undefined : requests.map(({ limit }) => markerFor(limit, id));
   for (const [i, request] of requests.entries()) holdOf(options, request, markers?.[i]);
+  const counted = requests.map(({ limit }, i) => {
+    const isHeld = hold !== undefined && limit.answer === undefined;
+    return countsTake(limit, markers?.[i]) && !isHeld ? limit : undefined;
+  });
+  const taking = together ? eachOf(payers, count) : firstOf(payers);
+  const paying = withPayments(taking, counted, environment.clock());
   const claim = markers === undefined ? paying : firstOnce(paying, payers, markers, hold);
   let decided;
   try {
@@ -80,7 +86,8 @@ function paidBy(
     const isHeld = isHolding && limit.holdRows !== undefined;
     const of = { limit, count, environment, readOnly: false, marker: markers?.[i], isHeld, now };
     const own = remember(result, of);
-    report(context, "limit", { limit, count }, own, count > 0, countingOf(isHeld, own));
+    const counting = countingOf(countsTake(limit, markers?.[i]), own);
+    report(context, "limit", { limit, count }, own, count > 0, counting);
     return own;
   });
   const payers = results.filter(({ ok }) => ok);

@@ -19,6 +19,7 @@ import { type Context, countingOf, report } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
 import { denialError } from "../limits/denial-error.js";
 import { ClaimDecision, Draft } from "../claims/draft.js";
+import { countsTake, TakeDecision, withTake } from "../claims/with-usage.js";
 import { LIMIT_OPTIONS } from "../types/limit.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import { type LimitRequest, requestOf } from "../limits/limit-request.js";
@@ -47,21 +48,27 @@ export function limit(
     const request = requestOf(context, name, options, maxWait);
     const { limit: resolved, count } = request;
     const { once: id, throws } = options;
-    if (id === undefined && options.hold === undefined) {
+    // The usage of most calls is summed up by this process, so the decision writes their row alone.
+    const isCounted = resolved.usage !== undefined && countsTake(resolved, id);
+    if (id === undefined && options.hold === undefined && !isCounted) {
       const call = new SingleCall(context, "limit", request, throws, done, failed);
       return context.limit[resolved.via](call);
     }
     const claim = new TokenClaim(request, rowsToLimit(resolved, environment.random));
     const marker = id === undefined ? undefined : context.markerFor(resolved, id);
     const terms = holdOf(options, request, marker);
-    const marked = once(claim, resolved, marker!);
+    const made =
+      terms === undefined ? withTake(claim, resolved, count, environment.clock()) : claim;
+    const marked = marker === undefined ? made : once(made, resolved, marker);
     const hold = terms && { ...terms, limit: resolved, marker: marker! };
     const held = hold
       ? withHolds(marked, (given) => (isTaken(given) ? [hold] : []), false)
       : marked;
-    const decision = new ClaimDecision(reclaimable(held, resolved), environment.clock);
-    const of = { limit: resolved, count, environment, marker, isHeld: !!terms, now: 0 };
-    context.ask(new SingleCall(context, "limit", request, throws, done, failed, decision, of));
+    const decision = new TakeDecision(reclaimable(held, resolved), environment.clock);
+    const of = { limit: resolved, count, environment, marker, isHeld: !!terms, isCounted, now: 0 };
+    const call = new SingleCall(context, "limit", request, throws, done, failed, decision, of);
+    if (id === undefined) context.limit[resolved.via](call);
+    else context.ask(call);
   });
 }
 
@@ -180,7 +187,7 @@ export class SingleCall implements LimitCall {
   /** The only place where an answer is reported, and thrown. */
   private end(result: RateLimitResult, now: number, isChange: boolean): void {
     const { request } = this;
-    const counting = countingOf(this.of?.isHeld, result);
+    const counting = countingOf(this.of?.isCounted, result);
     report(this.context, this.action, request, result, isChange, counting);
     if (!result.ok && this.throws)
       this.reject(denialError(this.context.environment.denialMessage, request, result, now));

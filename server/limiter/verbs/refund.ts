@@ -17,6 +17,7 @@ import { REFUND_OPTIONS } from "../types/refund.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import type { LimitFirstResult } from "../types/limit-first.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
+import { withUsage } from "../claims/with-usage.js";
 import { ownReceiptOf, type Receipt, takenBy } from "../claims/receipt.js";
 
 export async function refund(
@@ -46,7 +47,7 @@ export async function refund(
       refundGift(context, limit, result === undefined ? count : 0));
   onChange(limit.name, limit.key);
   const isGift = result === undefined || isGranted(result);
-  if (limit.usage !== undefined && isGift) context.usage.add(limit, { givenBack: count });
+  if (isGift) context.usage.add(limit, { givenBack: count }, true);
   return { value };
 }
 
@@ -99,7 +100,7 @@ function refundCopy(
   // A call by a larger config may have left more.
   const most = room < 0 ? count : Math.min(count, room);
   const { rows, taken } = takenBy(limit, most, result);
-  return refundTo(context, limit, rows, count, taken);
+  return refundTo(context, limit, rows, count, { taken, used: count });
 }
 
 /** Gives back tokens where the call that took them is not known. */
@@ -109,21 +110,24 @@ async function refundGift(
   count: number,
 ): Promise<Refunded> {
   const rows = chooseRows(limit, context.environment.random);
-  const refunded = await refundTo(context, limit, rows, count);
+  const refunded = await refundTo(context, limit, rows, count, { used: count });
   // These two shards are full, so the tokens were taken from other shards.
   const isMore = refunded.rest > 0 && (limit.config.shards ?? 1) > 2;
   return isMore ? refundTo(context, limit, allRows(limit), refunded.rest) : refunded;
 }
 
+/** @param used tokens that count as given back, also where they were replaced meanwhile. */
 async function refundTo(
   { apply, environment }: Context,
   limit: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
-  taken?: readonly TakenTokens[],
+  { taken, used = 0 }: { taken?: readonly TakenTokens[]; used?: number } = {},
 ): Promise<Refunded> {
   const claim = refundRows(limit, rows, count, taken);
-  const [refunded] = await apply([new ClaimDecision(claim, environment.clock)]);
+  const { clock } = environment;
+  const counted = withUsage(claim, limit, clock(), { givenBack: used });
+  const [refunded] = await apply([new ClaimDecision(counted, clock)]);
   return refunded!;
 }
 
