@@ -79,9 +79,12 @@ export type {
 export type {
   Usage,
   UsageItem,
+  UsageMonth,
   UsageName,
+  UsageOfKey,
   UsageOptions,
   UsageReport,
+  UsageSpan,
 } from "./limiter/types/usage.js";
 export type { RateLimitWarning, WarningListener } from "./limiter/types/warnings.js";
 export type { RateLimitLogger } from "./report/logger.js";

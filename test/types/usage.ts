@@ -25,7 +25,15 @@ const span = { from: 0, to: HOUR };
 void limiter.usage("tokens", { key: "ann", ...span });
 void limiter.usage("credits", { ...span, every: DAY });
 void limiter.usage("elsewhere", { ...span, config: limiter.limits.tokens });
+void limiter.usage("tokens", { key: "ann", month: "2030-04" });
+void limiter.usage("tokens", { month: "2030-04", timeZone: "Asia/Kolkata", every: "day" });
 void limiter.flushUsage();
+// @ts-expect-error a month has its own start
+void limiter.usage("tokens", { month: "2030-04", from: 0 });
+// @ts-expect-error instants are of no time zone
+void limiter.usage("tokens", { ...span, timeZone: "UTC" });
+// @ts-expect-error days are those of a month
+void limiter.usage("tokens", { ...span, every: "day" });
 // @ts-expect-error it counts nothing
 void limiter.usage("plain", span);
 // @ts-expect-error it counts nothing

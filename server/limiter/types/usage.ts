@@ -15,23 +15,57 @@ export type UsageName<TLimits> = keyof {
   ]: unknown;
 };
 
-/** The options of `usage`. */
-export interface UsageOptions extends KeyOptions {
+/** The options of `usage`: of whom, and of which time. */
+export type UsageOptions = UsageOfKey & (UsageSpan | UsageMonth);
+
+/** Of whom `usage` sums up. */
+export interface UsageOfKey extends KeyOptions {
   /**
    * The user, team or address whose usage is asked for.
    * @default left out: all keys together, and the calls without a key
    */
   key?: string;
-  /** An instant of the first span, epoch ms. */
+}
+
+/** Usage from one instant to another. */
+export interface UsageSpan {
+  /** The start of the first span, epoch ms: a multiple of the limit's `usage.every`. */
   from: number;
-  /** The end, epoch ms, above `from`. The last span is the span that has the ms before `to`. */
+  /** The end of the last span, epoch ms, above `from`: a multiple of the limit's `usage.every`. */
   to: number;
+  /** Only in place of `from` and `to`. */
+  month?: undefined;
+  /** Only with `month`. */
+  timeZone?: undefined;
   /**
    * The length of an item, ms: a multiple of the limit's `usage.every`. Items are counted from the
    * first span, and the last one may be shorter.
    * @default the limit's `usage.every`
    */
   every?: number | undefined;
+}
+
+/** The usage of a month of the calendar. */
+export interface UsageMonth {
+  /** The month, such as `"2030-04"`. */
+  month: string;
+  /**
+   * The time zone of the month: an IANA name, such as `"Europe/Berlin"`. The month, and each of its days
+   * with `every: "day"`, must begin where a span of the limit's `usage.every` begins: in Kolkata, which is
+   * 5½ hours ahead, with 30 minutes and not with an hour.
+   * @default "UTC"
+   */
+  timeZone?: string | undefined;
+  /** The month has its own start. */
+  from?: undefined;
+  /** The month has its own end. */
+  to?: undefined;
+  /**
+   * The length of an item: `"day"` for the days of the time zone, which may have 23 or 25 hours, or ms, a
+   * multiple of the limit's `usage.every`.
+   * @default the limit's `usage.every`
+   */
+  every?: number | "day" | undefined;
 }
 
 /** The usage of one span, or of several spans that follow each other. */
@@ -56,14 +90,14 @@ export type { Usage } from "../../../core/usage.js";
 export interface UsageMethods<TLimits extends LimitConfigs> {
   /**
    * The usage of a limit with `usage`: calls granted and denied, tokens taken and given back, of a key or
-   * of all keys together, from the span of `from` to the span of the ms before `to`. Usage that this
-   * process has counted is written first. Usage that other processes have counted is there at most
-   * `flushUsage` later. Reads some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a
-   * limit without `usage`, and for more than 10,000 spans.
+   * of all keys together, in a month, or from `from` to `to`. Usage that this process has counted is
+   * written first. Usage that other processes have summed up is there at most `flushUsage` later. Reads
+   * some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a limit without `usage`, for
+   * bounds within a span of the limit's `usage.every`, and for more than 50,000 spans.
    *
    * @example
-   * const from = Date.now() - 30 * DAY;
-   * const { total } = await limiter.usage("llmTokens", { key: userId, from, to: Date.now() });
+   * const april = { month: "2030-04", timeZone: "Europe/Berlin" };
+   * const { total } = await limiter.usage("llmTokens", { key: userId, ...april });
    */
   usage<const TConfig = undefined>(
     name: NameWith<UsageName<TLimits>, TConfig>,

@@ -5,7 +5,6 @@ import {
   COUNTERS,
   type Counts,
   noCounts,
-  spanAt,
   usageIn,
   type UsageTerms,
 } from "../../../core/rows/usage.js";
@@ -14,10 +13,9 @@ import { type Claim, ClaimDecision } from "../claims/draft.js";
 import type { Context } from "../context/context.js";
 import { MAX_ROWS } from "../../store/max-rows.js";
 import { counterRows } from "../claims/counters.js";
+import { boundsOf } from "./usage-bounds.js";
 import type { UsageItem, UsageOptions, UsageReport } from "../types/usage.js";
 
-/** The most spans of one call: more than a year of hours. */
-const MOST_SPANS = 10_000;
 /** Each span has several rows, and a trip reads no more than `MAX_ROWS`. */
 const SPANS_PER_TRIP = Math.floor(MAX_ROWS / COUNTERS);
 
@@ -26,6 +24,8 @@ const OPTIONS = namesOf<UsageOptions>({
   config: true,
   from: true,
   to: true,
+  month: true,
+  timeZone: true,
   every: true,
 });
 
@@ -35,38 +35,27 @@ export async function readUsage(
   options: UsageOptions,
 ): Promise<UsageReport> {
   rejectUnknownOptions(options, OPTIONS, "usage()");
-  const { from, to, every: ofItem } = options;
   const { usage: terms, rows } = resolve(name, options, false);
   if (terms === undefined) throw uncounted(name);
   const { every } = terms;
-  const [first, end] = spansOf(terms, from, to);
-  const each = lengthOfItem(terms, ofItem);
+  const bounds = boundsOf(terms, options);
+  const [first, end] = [bounds[0]!, bounds.at(-1)!];
   const items: UsageItem[] = [];
   const all = noCounts();
   let ofNext = noCounts();
-  let start = first;
   for (let trip = first; trip < end; trip += SPANS_PER_TRIP * every) {
     const starts = spansFrom(trip, Math.min(end, trip + SPANS_PER_TRIP * every), every);
     const found = await apply(starts.map((at) => spanRead(name, terms, at, rows[0].key)));
     for (const [i, counts] of found.entries()) {
       addAll(all, counts);
       addAll(ofNext, counts);
-      const ends = starts[i]! + every;
-      if ((ends - first) % each !== 0 && ends !== end) continue;
+      const [start, ends] = [bounds[items.length]!, bounds[items.length + 1]!];
+      if (starts[i]! + every !== ends) continue;
       items.push({ start, end: ends, ...usageIn(ofNext) });
       ofNext = noCounts();
-      start = ends;
     }
   }
   return { items, total: usageIn(all) };
-}
-
-/** @throws RateLimitConfigError for a length that is no multiple of a span. */
-export function lengthOfItem({ every }: Pick<UsageTerms, "every">, option?: number): number {
-  const each = option ?? every;
-  if (Number.isSafeInteger(each) && each >= every && each % every === 0) return each;
-  const problem = `a multiple of the limit's usage.every, ${every}`;
-  throw new RateLimitConfigError("every", option, problem);
 }
 
 function addAll(sums: Counts, counts: Counts): void {
@@ -91,29 +80,6 @@ function spanRead(
 
 function spansFrom(start: number, end: number, every: number): number[] {
   return Array.from({ length: (end - start) / every }, (_, i) => start + i * every);
-}
-
-/**
- * The start of the first span, and the end of the last span.
- *
- * @throws RateLimitConfigError for values that are no instants, and for instants that are too far apart.
- */
-export function spansOf(
-  { every }: Pick<UsageTerms, "every">,
-  from: number,
-  to: number,
-): [first: number, end: number] {
-  for (const [option, value] of Object.entries({ from, to })) {
-    if (Number.isSafeInteger(value)) continue;
-    throw new RateLimitConfigError(option, value, "an instant, a whole number of epoch ms");
-  }
-  if (!(from < to)) throw new RateLimitConfigError("to", to, `after from, which is ${from}`);
-  const [first, end] = [spanAt(every, from), spanAt(every, to - 1) + every];
-  if ((end - first) / every <= MOST_SPANS) return [first, end];
-  const message =
-    `from and to are too far apart: ${(end - first) / every} spans of ${every} ms, and one call reads ` +
-    `${MOST_SPANS}; ask for a part of it, or sum up the rows by SQL`;
-  throw new RateLimitConfigError("from", from, { message });
 }
 
 function uncounted(name: string): RateLimitConfigError {

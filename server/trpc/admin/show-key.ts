@@ -1,6 +1,7 @@
 /** Shows one key under all limits: its buckets, rows, holds, slots, overrides and usage. */
 import { DAY } from "../../../core/durations.js";
 import { keyOption } from "../../../core/key-option.js";
+import { usageTerms } from "../../../core/rows/usage.js";
 import { waits } from "../../../core/rows/seat.js";
 import { allRows } from "../../limiter/claims/choose-shards.js";
 import { listHolds } from "../../limiter/holds/list-holds.js";
@@ -12,7 +13,7 @@ import { readUsage } from "../../limiter/verbs/read-usage.js";
 import type { AdminItem, AdminKeyLimit, AdminSlots } from "./admin-types.js";
 import { readItem, slotsOf } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";
-import type { Uses } from "./show-usage.js";
+import { type Uses, wholeSpans } from "./show-usage.js";
 import { withSince } from "./since.js";
 
 /** The most holds that are shown of one limit. */
@@ -69,7 +70,10 @@ async function showLimit(
   const now = clock();
   const rows = storedRows(context, allRows(beneathAnswer(resolve(name, { ...of, plan }))));
   const held = holds && store.list ? listHolds(context, store, name, of) : undefined;
-  const used = usage ? readUsage(context, name, { ...of, from: now - DAY, to: now }) : undefined;
+  const day = (every: number) => wholeSpans(every, { from: now - DAY, to: now });
+  const used = usage
+    ? readUsage(context, name, { ...of, ...day(usageTerms(usage).every) })
+    : undefined;
   const read = await Promise.all([item, rows, held, used]);
   return {
     item: read[0],

@@ -5,7 +5,7 @@
 import { MINUTE } from "../../../core/durations.js";
 import { spanAt, usageTerms } from "../../../core/rows/usage.js";
 import type { Operator } from "../../limiter/parts/operator.js";
-import { lengthOfItem, spansOf } from "../../limiter/verbs/read-usage.js";
+import { lengthOfItem, spansOf } from "../../limiter/verbs/usage-bounds.js";
 import type { UsageOptions, UsageReport } from "../../limiter/types/usage.js";
 import type { AdminUsage, AdminUsageItem } from "./admin-types.js";
 import type { DecisionRecorder } from "./recorder.js";
@@ -39,15 +39,16 @@ export async function showUsage(
     };
   }
   const { every, keep } = usageTerms(usage);
-  const { items } = await limiter.usage(name, span);
+  const { items } = await limiter.usage(name, wholeSpans(every, span));
   return { items, source: "usage", since: Math.max(0, spanAt(every, clock() - keep)) };
 }
 
 function ofProcess(
   recorder: DecisionRecorder,
   name: string,
-  { from, to, every }: Span,
+  { every, ...span }: Span,
 ): AdminUsageItem[] {
+  const { from, to } = wholeSpans(MINUTE, span);
   const [first, end] = spansOf({ every: MINUTE }, from, to);
   const each = lengthOfItem({ every: MINUTE }, every);
   const items: AdminUsageItem[] = [];
@@ -62,6 +63,12 @@ function ofProcess(
     items.push(item);
   }
   return items;
+}
+
+/** The spans that the instants are in. A control room asks for a time until now. */
+export function wholeSpans<TSpan extends Span>(every: number, { from, to, ...span }: TSpan) {
+  // An end before the start is refused later, as it was given.
+  return { ...span, from: spanAt(every, from), to: from < to ? -spanAt(every, -to) : from };
 }
 
 const NOTHING = { granted: 0, denied: 0, taken: 0, givenBack: 0 };

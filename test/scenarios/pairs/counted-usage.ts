@@ -41,9 +41,10 @@ export async function sameUsage(
   expected: Usage,
   [from, to]: readonly [from: number, to: number],
 ): Promise<void> {
+  const days = { from: from - (from % DAY), to: to - (to % DAY) + DAY, every: DAY };
   for (const limiter of limiters) await limiter.flushUsage();
   for (const limiter of limiters) {
-    const { total } = await limiter.usage("limit", { key: KEY, from, to: to + 1, every: DAY });
+    const { total } = await limiter.usage("limit", { key: KEY, ...days });
     expect(total).toEqual(expected);
   }
 }

@@ -18,7 +18,7 @@ describe.each(storesAndRedis)("the usage of holds on %s", (_, open) => {
     /** As the table has it, without what any process has summed up. */
     const counted = async (name: "quota" | "credits" = "quota") => {
       const from = at.clock() - (at.clock() % HOUR) - 24 * HOUR;
-      const { total } = await at.peer.usage(name, { key, from, to: at.clock() + 1 });
+      const { total } = await at.peer.usage(name, { key, from, to: from + 25 * HOUR });
       return [total.granted, total.taken, total.givenBack];
     };
     return { ...at, counted, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() };
@@ -38,7 +38,8 @@ describe.each(storesAndRedis)("the usage of holds on %s", (_, open) => {
     expect(await at.counted()).toEqual([3, 85, 45]);
     await at.limiter.flushUsage();
     expect(await at.counted()).toEqual([3, 85, 45]);
-    const all = await at.limiter.usage("quota", { from: at.clock() - HOUR, to: at.clock() + 1 });
+    const from = at.clock() - (at.clock() % HOUR);
+    const all = await at.limiter.usage("quota", { from, to: from + HOUR });
     expect(all.total).toMatchObject({ granted: 3, taken: 85, givenBack: 45 });
   });
 
