@@ -127,6 +127,13 @@ export interface UsageConfig {
    * @default 90 days
    */
   keep?: number | undefined;
+  /**
+   * Whether `limiter.usageChanges` tells the spans of this limit, such as for an export to a meter. Costs
+   * a row more per key and span. What comes more than a minute after the end of its span then counts in
+   * the span in which it comes, so that no span changes that was told.
+   * @default false
+   */
+  changes?: boolean | undefined;
 }
 
 /** How a process takes tokens in blocks; see `lease` of a limit. */

@@ -5,7 +5,7 @@ import { describe, RateLimitConfigError } from "./errors.js";
 import type { RateLimitConfig } from "./limit-config.js";
 import { usageTerms } from "./rows/usage.js";
 
-const OPTIONS: ReadonlySet<string> = new Set(["every", "keep"]);
+const OPTIONS: ReadonlySet<string> = new Set(["every", "keep", "changes"]);
 
 /** @throws RateLimitConfigError quoting the option and its value. */
 export function validateUsage({ usage }: Pick<RateLimitConfig, "usage">, path: string): void {
@@ -14,20 +14,23 @@ export function validateUsage({ usage }: Pick<RateLimitConfig, "usage">, path: s
     throw new RateLimitConfigError(
       `${path}.usage`,
       usage,
-      "true, or an object with every and keep",
+      "true, or an object with every, keep and changes",
     );
   }
   for (const [option, value] of Object.entries(usage)) {
     if (OPTIONS.has(option)) continue;
-    const message = `${path}.usage.${option} is not an option, got ${describe(value)}; use every, keep`;
+    const message = `${path}.usage.${option} is not an option, got ${describe(value)}; use every, keep, changes`;
     throw new RateLimitConfigError(`${path}.usage.${option}`, value, { message });
   }
-  const { every, keep } = usageTerms(usage);
+  const { every, keep, changes } = usageTerms(usage);
   const isSpan = Number.isSafeInteger(every) && every >= MINUTE && DAY % every === 0;
   if (!isSpan) {
     const problem =
       "a whole number of ms, at least a minute, that divides a day without a rest, such as HOUR";
     throw new RateLimitConfigError(`${path}.usage.every`, every, problem);
+  }
+  if (typeof changes !== "boolean") {
+    throw new RateLimitConfigError(`${path}.usage.changes`, changes, "a boolean");
   }
   const isKept = Number.isSafeInteger(keep) && keep >= every && keep <= MAX_WAIT - DAY;
   if (isKept) return;

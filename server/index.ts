@@ -77,6 +77,12 @@ export type {
   PlanTerms,
 } from "./limiter/types/plan-types.js";
 export type {
+  UsageChange,
+  UsageChangePage,
+  UsageChangesName,
+  UsageChangesOptions,
+} from "./limiter/types/usage-changes.js";
+export type {
   Usage,
   UsageItem,
   UsageMonth,

@@ -14,12 +14,14 @@
  * | usage   | `trpc-rate-limit:usage:` + limit   | up to 5 per span | `usage.ts`   |
  * | crossed | `trpc-rate-limit:crossed:` + limit | one              | `warning.ts` |
  * | warning | `trpc-rate-limit:warning:` + limit | one per warning  | `warning.ts` |
+ * | span    | `trpc-rate-limit:span:` + limit    | one per span     | `span.ts`    |
  */
 import { type Bucket, shardConfig } from "../config.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
 import { HELD, HOLDS } from "./hold.js";
 import { MARKERS } from "./marker.js";
 import { SEATS } from "./seat.js";
+import { SPANS } from "./span.js";
 import { RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 import { MOST_SLOT_TTL, slotBucket } from "./slot.js";
 import { STRIKES } from "./strikes.js";
@@ -33,6 +35,7 @@ export const SIDE_ROWS: readonly SideRows[] = [
   HOLDS,
   HELD,
   USAGE,
+  SPANS,
   CROSSED,
   WARNINGS,
 ];

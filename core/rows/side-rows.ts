@@ -26,6 +26,8 @@ export interface SideRows {
   optionOf(config: Bucket | ConcurrencyConfig): string | undefined;
   /** The start of the keys of these rows, for one bucket. Absent: the rows have the key of the bucket. */
   keyStart?(storedKey: string): string;
+  /** The key of the bucket in the key of such a row, for rows whose keys begin with something else. */
+  bucketKeyOf?(key: string): string;
 }
 
 /** The name of the rows of this kind that a limit has. */

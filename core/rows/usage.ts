@@ -47,14 +47,20 @@ export interface UsageTerms {
   readonly every: number;
   /** How long the rows of a span stay after its end, ms. */
   readonly keep: number;
+  /** Whether spans are also found by time, see `span.ts`. */
+  readonly changes: boolean;
 }
 
-const DEFAULT_TERMS: UsageTerms = { every: HOUR, keep: 90 * DAY };
+const DEFAULT_TERMS: UsageTerms = { every: HOUR, keep: 90 * DAY, changes: false };
 
 export function usageTerms(option: true | UsageConfig): UsageTerms {
   if (option === true) return DEFAULT_TERMS;
-  const { every = DEFAULT_TERMS.every, keep = DEFAULT_TERMS.keep } = option;
-  return { every, keep };
+  const { every, keep, changes } = DEFAULT_TERMS;
+  return {
+    every: option.every ?? every,
+    keep: option.keep ?? keep,
+    changes: option.changes ?? changes,
+  };
 }
 
 /** The start of the span of an instant. Spans begin at midnight UTC. */
@@ -114,7 +120,10 @@ export function usageIn([others, ones, denied, givenBack, granted]: Counts): Usa
 const MOST = 2 ** 62;
 
 /** @param start of the span, epoch ms. */
-export function counterConfig({ every, keep }: UsageTerms, start: number): PeriodicConfig & Bucket {
+export function counterConfig(
+  { every, keep }: Pick<UsageTerms, "every" | "keep">,
+  start: number,
+): PeriodicConfig & Bucket {
   return { kind: "fixed window", rate: FULL, capacity: MOST, period: every + keep, start };
 }
 

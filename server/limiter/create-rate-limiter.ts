@@ -47,13 +47,12 @@ import { noOverrides } from "./limits/overrides/override-operations.js";
 import type { OverridesInside } from "./limits/overrides/overrides-inside.js";
 import { checkPrune, prune } from "./parts/prune.js";
 import { runTransaction } from "./parts/run-transaction.js";
+import { usageMethods } from "./parts/usage-methods.js";
 import type { EnterOptions } from "./types/enter.js";
 import { slotsClock } from "./slots/slots-clock.js";
 import { noSlots } from "./slots/slots-limit.js";
 import { unsupported } from "./types/unsupported.js";
 import type { OpenUsage } from "./usage/open-usage.js";
-import { readUsage } from "./verbs/read-usage.js";
-import type { UsageOptions } from "./types/usage.js";
 
 /**
  * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.
@@ -250,11 +249,7 @@ function othersOf(
     ),
     overrides: overriding?.operations ?? noOverrides(),
     forget: (key: string) => forget({ ...parts, store, context, usage }, key),
-    flushUsage: () => usage.flush(),
-    usage: knowing(async (name: string, options: UsageOptions) => {
-      await usage.flush();
-      return readUsage(context, name, options);
-    }),
+    ...usageMethods(settings, context, usage, knowing),
     configOf(name: string, options: KeyOptions & PlanOptions = {}) {
       rejectUnknownOptions(options, KEY_OPTIONS, "configOf()");
       const { config, plan = config === undefined ? asked?.seen(name, options.key) : undefined } =

@@ -57,7 +57,9 @@ export function createTags(prefix: string, count: number): Tags {
  * its key.
  */
 function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
-  return sideRowsOf(name)?.keyStart === undefined ? key : bucketKeyOf(key);
+  const kind = sideRowsOf(name);
+  if (kind?.bucketKeyOf !== undefined) return kind.bucketKeyOf(key);
+  return kind?.keyStart === undefined ? key : bucketKeyOf(key);
 }
 
 /** The tags: texts with slots that are as near as possible to the middle of equal parts of all slots. */

@@ -12,6 +12,7 @@ import {
 import type { Usage } from "../../../core/usage.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
+import { spanKey, spanRow, SPANS } from "../../../core/rows/span.js";
 import { rowId, type RowId } from "../../store/store.js";
 import { type Claim, ClaimDecision, type Draft } from "./draft.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
@@ -38,6 +39,12 @@ export function counterRows({ name, terms, start }: Span): (key: string, shard: 
   return (key, shard) => rowId(ofName, markerKey(key, String(start)), shard, config);
 }
 
+/** The row by which a span of a key is found, see `span.ts`. */
+export function spanRowOf({ name, terms, start }: Span, key: string): RowId {
+  const config = counterConfig(terms, start);
+  return rowId(sideName(SPANS, name), spanKey(start, key), 0, config);
+}
+
 /**
  * A function that makes decisions which add to the counters of a span. All these decisions go by one
  * clock, which is always at the start of the span, so a store sends them together.
@@ -53,6 +60,35 @@ export function additions({ terms, start }: Span): (row: RowId, count: number) =
     };
     return new ClaimDecision(claim, clock);
   };
+}
+
+/** One decision that adds to counters of a key, and notes that the key has used something in the span. */
+export function notedAddition(
+  span: Span,
+  key: string,
+  counts: readonly (readonly [shard: number, count: number])[],
+): Decided {
+  const rowOf = counterRows(span);
+  const rows = counts.map(([shard]) => rowOf(key, shard));
+  const noted = spanRowOf(span, key);
+  const claim: Claim<undefined> = {
+    rows: [...rows, noted],
+    attempt(draft) {
+      for (const [i, [, count]] of counts.entries()) add(draft, rows[i]!, span.start, count);
+      note(draft, noted, span);
+      return undefined;
+    },
+  };
+  return new ClaimDecision(claim, () => span.start);
+}
+
+function note(draft: Draft, row: RowId, { terms, start }: Span): void {
+  if (draft.read(row) === null) draft.write(row, spanRow(start, terms.every));
+}
+
+/** The sum of all keys is told of no key. */
+function isNoted({ terms }: Span, key: string): boolean {
+  return terms.changes && key !== "";
 }
 
 type Decided = ClaimDecision<undefined>;
@@ -75,9 +111,12 @@ export function usageRows(
   usage?: Partial<Usage>,
 ): readonly RowId[] {
   if (limit.usage === undefined) return [];
-  const rowOf = counterRows(spanOf(limit, limit.usage, now));
+  const span = spanOf(limit, limit.usage, now);
+  const { key } = limit.rows[0];
+  const rowOf = counterRows(span);
   const counts = usage === undefined ? noCounts().fill(1) : countsOf(usage);
-  return counts.flatMap((count, shard) => (count > 0 ? [rowOf(limit.rows[0].key, shard)] : []));
+  const rows = counts.flatMap((count, shard) => (count > 0 ? [rowOf(key, shard)] : []));
+  return isNoted(span, key) ? [...rows, spanRowOf(span, key)] : rows;
 }
 
 /**
@@ -94,10 +133,14 @@ export function usageWrites(
 ): void {
   if (limit.usage === undefined) return;
   const span = spanOf(limit, limit.usage, now);
+  const { key } = limit.rows[0];
   const rowOf = counterRows(span);
-  for (const [shard, count] of countsOf(usage).entries()) {
-    if (count > 0) add(draft, rowOf(limit.rows[0].key, shard), span.start, count);
+  const counts = countsOf(usage);
+  for (const [shard, count] of counts.entries()) {
+    if (count > 0) add(draft, rowOf(key, shard), span.start, count);
   }
+  const hasCounted = counts.some((count) => count > 0);
+  if (hasCounted && isNoted(span, key)) note(draft, spanRowOf(span, key), span);
 }
 
 function spanOf({ name }: CountedLimit, terms: UsageTerms, now: number): Span {

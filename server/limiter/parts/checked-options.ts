@@ -71,8 +71,9 @@ export function checkedOptions(options: GivenOptions) {
     throw new RateLimitConfigError("denialMessage", denialMessage, problem);
   }
   checkUsage(
-    [...limits.configs.values()].some(({ usage }) => usage),
+    [...limits.configs.values()].map(({ usage = false }) => usage),
     waitUntil,
+    flushUsage,
   );
   /** Wraps a function, so that its promise is handed to the host. */
   const lasting: <TArgs extends unknown[]>(run: (...args: TArgs) => unknown) => typeof run =

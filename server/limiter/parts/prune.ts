@@ -3,6 +3,7 @@ import type { Bucket } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { ownConfig, SIDE_ROWS } from "../../../core/rows/kinds.js";
 import { sideName, type SideRows, validateSideName } from "../../../core/rows/side-rows.js";
+import { SPANS } from "../../../core/rows/span.js";
 import { USAGE } from "../../../core/rows/usage.js";
 import type { PlanTable } from "../limits/plans/plan-table.js";
 import type { Overriding } from "../limits/overrides/open-overrides.js";
@@ -45,7 +46,7 @@ export async function prune(context: PruneContext, withUsage: boolean): Promise<
   );
   // The slots of all plans have one `ttl`, and the rows of the largest plan include those of all plans.
   for (const [name, config] of slotConfigs) all.set(name, [config]);
-  const kinds = withUsage ? SIDE_ROWS : SIDE_ROWS.filter((rows) => rows !== USAGE);
+  const kinds = withUsage ? SIDE_ROWS : SIDE_ROWS.filter((rows) => !OF_USAGE.has(rows));
   const parts = partsOf(all, onceFor, kinds);
   const [name] = parts.keys();
   if (name === undefined) return 0;
@@ -68,6 +69,8 @@ export async function prune(context: PruneContext, withUsage: boolean): Promise<
     deleted += page.value;
   }
 }
+
+const OF_USAGE: ReadonlySet<SideRows> = new Set([USAGE, SPANS]);
 
 function readNothing(name: string): Decision<void> {
   return { rows: [rowId(name, "", 0)], readOnly: true, decide: () => ({ result: undefined }) };

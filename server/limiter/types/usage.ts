@@ -3,6 +3,7 @@ import type { NameWith, OwnConfig } from "./call.js";
 import type { Usage } from "../../../core/usage.js";
 import type { KeyOptions } from "./call.js";
 import type { LimitConfigs } from "./names.js";
+import type { UsageChangePage, UsageChangesName, UsageChangesOptions } from "./usage-changes.js";
 
 /** The names of the limits that count their usage. */
 export type UsageName<TLimits> = keyof {
@@ -86,7 +87,7 @@ export interface UsageReport {
 
 export type { Usage } from "../../../core/usage.js";
 
-/** `usage` and `flushUsage`. */
+/** `usage`, `usageChanges` and `flushUsage`. */
 export interface UsageMethods<TLimits extends LimitConfigs> {
   /**
    * The usage of a limit with `usage`: calls granted and denied, tokens taken and given back, of a key or
@@ -103,6 +104,19 @@ export interface UsageMethods<TLimits extends LimitConfigs> {
     name: NameWith<UsageName<TLimits>, TConfig>,
     options: UsageOptions & OwnConfig<TConfig>,
   ): Promise<UsageReport>;
+
+  /**
+   * The spans in which keys have used something, for limits with `usage: { changes: true }`, in pages: each
+   * span once it is over and nothing is added to it any more, with its totals and an `id` that is the same
+   * each time. So an export that is repeated from an older cursor sends a meter nothing twice. Calls without
+   * a key are left out. Rejects with a `RateLimitConfigError` where no limit tells its spans, and for a
+   * cursor that is older than `usage.keep`.
+   *
+   * @example
+   * const { items, next } = await limiter.usageChanges({ since: cursor });
+   * for (const { id, key, taken, givenBack } of items) await send(id, key, taken - givenBack);
+   */
+  usageChanges(options?: UsageChangesOptions): Promise<UsageChangePage<UsageChangesName<TLimits>>>;
 
   /**
    * Writes the usage that this process has counted. Call `flushUsage` before a process ends by a signal.

@@ -1,12 +1,13 @@
 /** The usage of a limiter: sums it up, and writes it at intervals. */
 import { RateLimitConfigError } from "../../../core/errors.js";
+import type { UsageConfig } from "../../../core/limit-config.js";
 import { spanAt } from "../../../core/rows/usage.js";
 import type { Usage } from "../../../core/usage.js";
 import type { WaitUntil } from "../../report/wait-until.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import type { CountedLimit } from "../claims/counters.js";
 import { UsageFlush, type UsageFlushParts } from "./usage-flush.js";
-import { UsageSums } from "./usage-sums.js";
+import { LATE, UsageSums } from "./usage-sums.js";
 
 /** Counts the usage of calls on limits with `usage`. */
 export interface UsageCounter {
@@ -17,9 +18,7 @@ export interface UsageCounter {
   add(limit: CountedLimit, usage: Partial<Usage>, isInRow?: boolean, now?: number): void;
 }
 
-export interface UsageParts extends Omit<UsageFlushParts, "sums"> {
-  clock(): number;
-}
+export type UsageParts = Omit<UsageFlushParts, "sums">;
 
 export type OpenUsage = ReturnType<typeof openUsage>;
 
@@ -49,11 +48,26 @@ export function openUsage(parts: UsageParts) {
   };
 }
 
-/** @throws RateLimitConfigError where there are no timers and no `waitUntil`. */
-export function checkUsage(hasUsage: boolean, waitUntil: WaitUntil | undefined): void {
-  if (!hasUsage || waitUntil !== undefined || !requestsOwnIo()) return;
+/**
+ * @param usages `usage` of the limits.
+ * @throws RateLimitConfigError where there are no timers and no `waitUntil`, and for sums that may wait until
+ * their span was told.
+ */
+export function checkUsage(
+  usages: readonly (boolean | UsageConfig)[],
+  waitUntil: WaitUntil | undefined,
+  flushUsage: number,
+): void {
+  if (usages.some(tellsChanges) && flushUsage > LATE / 2) {
+    const problem = `at most ${LATE / 2} ms where a limit has usage.changes, so that sums count in their own span`;
+    throw new RateLimitConfigError("flushUsage", flushUsage, problem);
+  }
+  if (!usages.some(Boolean) || waitUntil !== undefined || !requestsOwnIo()) return;
   throw new RateLimitConfigError("usage", true, { message: NO_TIMERS });
 }
+
+const tellsChanges = (usage: boolean | UsageConfig): boolean =>
+  typeof usage === "object" && usage.changes === true;
 
 const NO_TIMERS =
   "usage needs waitUntil on Cloudflare Workers, where no timer outlives its request; give " +

@@ -11,8 +11,8 @@ import type { RateLimitLogger } from "../../report/logger.js";
 import { beforeExit } from "../../timers/before-exit.js";
 import { startTimer } from "../../timers/timer.js";
 import type { Ask } from "../answers/asked.js";
-import { additions, counterRows } from "../claims/counters.js";
-import type { SpanSums, UsageSums } from "./usage-sums.js";
+import { additions, counterRows, notedAddition } from "../claims/counters.js";
+import { ALL_KEYS, type SpanSums, type UsageSums } from "./usage-sums.js";
 
 /** Rows that are written at a time. Calls that come meanwhile go out between two such writes. */
 const ROWS = 500;
@@ -24,6 +24,7 @@ export interface UsageFlushParts {
   /** How long sums wait, ms. */
   readonly every: number;
   readonly waitUntil: WaitUntil | undefined;
+  clock(): number;
   readonly logger: RateLimitLogger;
   /** Asks the store for one decision, within the deadline. */
   readonly ask: Ask;
@@ -118,7 +119,8 @@ export class UsageFlush {
   }
 
   async #write(): Promise<void> {
-    const { sums } = this.parts;
+    const { sums, clock } = this.parts;
+    sums.moveLate(clock());
     const all = sums.take();
     let error: unknown;
     for (const part of partsOf(all)) {
@@ -137,22 +139,18 @@ export class UsageFlush {
 
   /** @returns the first error, if there was one. The sums that were not written are put back. */
   #writeRows(additionsOfSpan: readonly Addition[]): Promise<unknown> {
-    const { span } = additionsOfSpan[0]!;
-    const rowOf = counterRows(span);
-    const decisionOf = additions(span);
+    const decided = decisionsOf(additionsOfSpan);
     return new Promise((done) => {
-      let left = additionsOfSpan.length;
+      let left = decided.length;
       let first: unknown;
-      for (const addition of additionsOfSpan) {
-        const { key, shard, count } = addition;
+      for (const { decision, of } of decided) {
         const ended = () => --left === 0 && done(first);
-        const decision = decisionOf(rowOf(key, shard), count);
         this.parts.ask({
           toDecision: () => decision,
           done: ended,
           failed: (error) => {
             first ??= error ?? new Error("the rate limit store failed");
-            this.#putBack([addition]);
+            this.#putBack(of);
             ended();
           },
         });
@@ -176,6 +174,32 @@ export class UsageFlush {
         "until usage is written again.",
     );
   }
+}
+
+/**
+ * The decisions that add to rows of one span. Each addition has a decision of its own, which a store carries
+ * out by itself. A key whose spans are told has one decision, because the note of the span has to come
+ * together with what was counted.
+ */
+function decisionsOf(all: readonly Addition[]) {
+  const { span } = all[0]!;
+  const rowOf = counterRows(span);
+  const decisionOf = additions(span);
+  const alone = ({ key }: Addition) => !span.terms.changes || key === ALL_KEYS;
+  const byKey = new Map<string, Addition[]>();
+  for (const each of all) {
+    if (alone(each)) continue;
+    byKey.set(each.key, [...(byKey.get(each.key) ?? []), each]);
+  }
+  return [
+    ...all.filter(alone).map((each) => {
+      return { decision: decisionOf(rowOf(each.key, each.shard), each.count), of: [each] };
+    }),
+    ...[...byKey].map(([key, of]) => {
+      const counts = of.map(({ shard, count }) => [shard, count] as const);
+      return { decision: notedAddition(span, key, counts), of };
+    }),
+  ];
 }
 
 /** The sums as additions to rows, in parts of one span and of a size that a statement takes. */

@@ -1,10 +1,20 @@
 /** The usage that this process has counted and not written yet, per limit, span and key. */
-import { addUsage, type Counts, noCounts, type UsageTerms } from "../../../core/rows/usage.js";
+import { MINUTE } from "../../../core/durations.js";
+import {
+  addUsage,
+  type Counts,
+  noCounts,
+  spanAt,
+  type UsageTerms,
+} from "../../../core/rows/usage.js";
 import type { Usage } from "../../../core/usage.js";
 import type { Span } from "../claims/counters.js";
 
 /** The most sums of keys that are kept while the store is down; some 200 bytes each. */
 const MOST_SUMS = 100_000;
+
+/** How long after the end of its span a sum still counts in it, ms; see `moveLate`. */
+export const LATE = MINUTE;
 
 /** The key of the sum of all keys. The bucket that all callers share has the same stored key. */
 export const ALL_KEYS = "";
@@ -53,6 +63,30 @@ export class UsageSums {
     if (counts === undefined) return false;
     counts[shard]! += count;
     return true;
+  }
+
+  /**
+   * Moves sums that come late into the present span, for limits whose spans are told by `usageChanges`. So
+   * a span that was told never changes. A sum is late if the store was down, or this process stood still.
+   */
+  moveLate(now: number): void {
+    for (const [name, spans] of this.#byName) {
+      const isLate = ({ terms, start }: SpanSums) =>
+        terms.changes && start + terms.every + LATE <= now;
+      for (const { terms, keys } of spans.filter(isLate)) {
+        const span = this.#spanOf({ name, terms, start: spanAt(terms.every, now) });
+        for (const [key, counts] of keys) {
+          const sums = span.keys.get(key);
+          if (sums === undefined) span.keys.set(key, counts);
+          else {
+            this.size--;
+            for (const [shard, count] of counts.entries()) sums[shard]! += count;
+          }
+        }
+      }
+      const rest = this.#byName.get(name)!.filter((span) => !isLate(span));
+      this.#byName.set(name, rest);
+    }
   }
 
   /** Hands all sums over, and begins anew. */

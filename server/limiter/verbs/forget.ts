@@ -5,8 +5,11 @@
 import { RateLimitInputError } from "../../../core/errors.js";
 import { nextTick } from "../../timers/next-tick.js";
 import { sideRowsOf } from "../../../core/rows/kinds.js";
+import { sideName } from "../../../core/rows/side-rows.js";
+import { spanKey, SPANS } from "../../../core/rows/span.js";
+import { USAGE } from "../../../core/rows/usage.js";
 import { deletion } from "./reset.js";
-import { type RateLimitStore, rowId } from "../../store/store.js";
+import { type RateLimitStore, rowId, type RowId } from "../../store/store.js";
 import type { Overriding } from "../limits/overrides/open-overrides.js";
 import { unsupported } from "../types/unsupported.js";
 import type { OpenUsage } from "../usage/open-usage.js";
@@ -45,6 +48,14 @@ export async function forget(
   const names = store.names?.()[Symbol.asyncIterator]();
   if (list === undefined || names === undefined) throw unsupported(store, "forget");
 
+  /** A counter is deleted together with the row by which its span is found. */
+  function together(row: RowId): readonly RowId[] {
+    if (!row.name.startsWith(USAGE.prefix)) return [row];
+    const start = Number(row.key.slice(row.key.lastIndexOf("|") + 1));
+    const ofLimit = row.name.slice(USAGE.prefix.length);
+    return [row, rowId(sideName(SPANS, ofLimit), spanKey(start, storedKey!), 0)];
+  }
+
   /** Deletes the rows of one name. */
   async function forgetName(name: string): Promise<number> {
     let deleted = 0;
@@ -58,7 +69,7 @@ export async function forget(
         prefix === undefined ? of === storedKey : of.startsWith(prefix),
       );
       own.forEach(endLeases);
-      const deleting = own.length === 0 ? [] : apply(own.map((row) => deletion([row])));
+      const deleting = own.length === 0 ? [] : apply(own.map((row) => deletion(together(row))));
       const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
       deleted += found.filter(Boolean).length;
       // The rows of one key follow each other, so a row of another key ends them.

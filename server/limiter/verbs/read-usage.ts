@@ -1,18 +1,11 @@
 /** `usage`: sums up the use of a key, from the rows of counters. */
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
-import {
-  countOf,
-  COUNTERS,
-  type Counts,
-  noCounts,
-  usageIn,
-  type UsageTerms,
-} from "../../../core/rows/usage.js";
+import { countOf, COUNTERS, type Counts, noCounts, usageIn } from "../../../core/rows/usage.js";
 import { namesOf, rejectUnknownOptions } from "../types/known-options.js";
 import { type Claim, ClaimDecision } from "../claims/draft.js";
 import type { Context } from "../context/context.js";
 import { MAX_ROWS } from "../../store/max-rows.js";
-import { counterRows } from "../claims/counters.js";
+import { counterRows, type Span } from "../claims/counters.js";
 import { boundsOf } from "./usage-bounds.js";
 import type { UsageItem, UsageOptions, UsageReport } from "../types/usage.js";
 
@@ -45,7 +38,11 @@ export async function readUsage(
   let ofNext = noCounts();
   for (let trip = first; trip < end; trip += SPANS_PER_TRIP * every) {
     const starts = spansFrom(trip, Math.min(end, trip + SPANS_PER_TRIP * every), every);
-    const found = await apply(starts.map((at) => spanRead(name, terms, at, rows[0].key)));
+    const { key } = rows[0];
+    const found = await readSpans(
+      apply,
+      starts.map((at) => ({ name, terms, start: at, key })),
+    );
     for (const [i, counts] of found.entries()) {
       addAll(all, counts);
       addAll(ofNext, counts);
@@ -62,20 +59,27 @@ function addAll(sums: Counts, counts: Counts): void {
   for (const [shard, count] of counts.entries()) sums[shard]! += count;
 }
 
+/** The counters of spans of keys, in order. */
+export async function readSpans(
+  apply: Context["apply"],
+  spans: readonly (Span & { readonly key: string })[],
+): Promise<Counts[]> {
+  const found: Counts[] = [];
+  for (let at = 0; at < spans.length; at += SPANS_PER_TRIP) {
+    found.push(...(await apply(spans.slice(at, at + SPANS_PER_TRIP).map(spanRead))));
+  }
+  return found;
+}
+
 /** The counters of a span, in one decision that only reads. */
-function spanRead(
-  name: string,
-  terms: UsageTerms,
-  start: number,
-  key: string,
-): ClaimDecision<Counts> {
-  const rowOf = counterRows({ name, terms, start });
+function spanRead({ key, ...span }: Span & { readonly key: string }): ClaimDecision<Counts> {
+  const rowOf = counterRows(span);
   const rows = noCounts().map((_, shard) => rowOf(key, shard));
   const claim: Claim<Counts> = {
     rows,
     attempt: (draft) => rows.map((row) => countOf(draft.peek(row))),
   };
-  return new ClaimDecision(claim, () => start, true);
+  return new ClaimDecision(claim, () => span.start, true);
 }
 
 function spansFrom(start: number, end: number, every: number): number[] {

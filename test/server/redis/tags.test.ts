@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { keySlot } from "../../../server/redis/key-slot.js";
 import { createTags } from "../../../server/redis/tags.js";
 import { SIDE_ROWS } from "../../../core/rows/kinds.js";
+import { spanKey } from "../../../core/rows/span.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { rowId } from "../../../server/store/store.js";
 
@@ -35,8 +36,9 @@ describe("the tags of keys in Redis", () => {
     }
     // Where the markers of its ids are, too, because one decision writes them, and all other rows.
     for (const key of ["", "user 1", "a|b", "a\\", "a\\|b", "|"]) {
-      for (const { prefix, keyStart } of SIDE_ROWS) {
-        const own = keyStart === undefined ? key : markerKey(key, "id|1");
+      for (const { prefix, keyStart, bucketKeyOf } of SIDE_ROWS) {
+        const ofKey = keyStart === undefined ? key : markerKey(key, "id|1");
+        const own = bucketKeyOf === undefined ? ofKey : spanKey(1.9e12, key);
         expect(slotOf(`${prefix}a`, own)).toBe(slotOf("a", key));
       }
     }

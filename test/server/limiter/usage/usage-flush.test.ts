@@ -214,13 +214,14 @@ describe("while the store is down", () => {
   it("keys beyond the bound are lost, which is logged once, and the sum of all keys is complete", async () => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     const sums = new UsageSums(4);
-    const terms = { every: HOUR, keep: DAY };
+    const terms = { every: HOUR, keep: DAY, changes: false };
     let isDown = true;
     const asked: string[] = [];
     const flush = new UsageFlush({
       sums,
       every: 5000,
       waitUntil: undefined,
+      clock: () => START,
       logger,
       ask({ toDecision, done, failed }) {
         if (isDown) return failed(new Error("down"));
