@@ -7,7 +7,13 @@ export const clock = createManualClock();
 export const limiter = createRateLimiter({
   store: memoryStore(),
   limits: {
-    llmTokens: { kind: "token bucket", rate: 40_000, period: MINUTE, usage: { keep: 400 * DAY } },
+    llmTokens: {
+      kind: "token bucket",
+      rate: 40_000,
+      period: MINUTE,
+      holds: true,
+      usage: { keep: 400 * DAY, changes: true },
+    },
   },
   clock,
 });

@@ -14,7 +14,7 @@ const limiter = createRateLimiter({
   flushUsage: 1000,
   limits: {
     tokens: { kind: "token bucket", rate: 10, period: MINUTE, usage: true },
-    credits: { kind: "credits", usage: { every: DAY, keep: 90 * DAY } },
+    credits: { kind: "credits", usage: { every: DAY, keep: 90 * DAY, changes: true } },
     plain: { kind: "token bucket", rate: 10, period: MINUTE },
     off: { kind: "token bucket", rate: 10, period: MINUTE, usage: false },
     slots: { kind: "concurrency", slots: 1 },
@@ -28,6 +28,16 @@ void limiter.usage("elsewhere", { ...span, config: limiter.limits.tokens });
 void limiter.usage("tokens", { key: "ann", month: "2030-04" });
 void limiter.usage("tokens", { month: "2030-04", timeZone: "Asia/Kolkata", every: "day" });
 void limiter.flushUsage();
+void limiter.usageChanges({ since: 0, limit: 10 }).then(({ items, next }) => {
+  for (const { id, name, key, taken } of items) void [id, name satisfies "credits", key, taken];
+  return limiter.usageChanges({ since: next });
+});
+void limiter.usageChanges().then(({ items: [item] }) => {
+  // @ts-expect-error only credits tell their spans
+  return item?.name === "tokens";
+});
+// @ts-expect-error until is no option
+void limiter.usageChanges({ until: 0 });
 // @ts-expect-error a month has its own start
 void limiter.usage("tokens", { month: "2030-04", from: 0 });
 // @ts-expect-error instants are of no time zone

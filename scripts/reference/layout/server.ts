@@ -59,6 +59,7 @@ export const SERVER: Sections = {
       "reset",
       "list",
       "usage",
+      "usageChanges",
       "flushUsage",
       "forget",
       "prune",
