@@ -113,8 +113,8 @@ export interface UsageMethods<TLimits extends LimitConfigs> {
    * cursor that is older than `usage.keep`.
    *
    * @example
-   * const { items, next } = await limiter.usageChanges({ since: cursor });
-   * for (const { id, key, taken, givenBack } of items) await send(id, key, taken - givenBack);
+   * const { items, next } = await limiter.usageChanges({ since: Date.UTC(2030, 3) });
+   * for (const { id, key, taken, givenBack } of items) console.log(id, key, taken - givenBack);
    */
   usageChanges(options?: UsageChangesOptions): Promise<UsageChangePage<UsageChangesName<TLimits>>>;
 
