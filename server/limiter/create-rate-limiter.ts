@@ -311,6 +311,7 @@ function startTurns(
       rate: 1,
       period: every,
       rememberDenials: 0,
+      whenStoreFails: "fail",
     } as const;
     return (await limit(context, CLAIM, { ...of, config })).ok;
   }

@@ -142,6 +142,14 @@ createRateLimiter({
   },
 });
 
+createRateLimiter({ store, limits: { bucket }, whenStoreFails: "allow" });
+createRateLimiter({
+  store,
+  limits: { bucket },
+  // @ts-expect-error no such policy
+  whenStoreFails: "deny",
+});
+
 /** A period is a number only where the kind or the value excludes those of a calendar. */
 export function periodOf(config: RateLimitConfig): number {
   if (config.kind === "token bucket") return config.period;

@@ -5,7 +5,12 @@ import type { KeyOptions, PlanOptions } from "../types/call.js";
 import { LimitCache } from "./limit-cache.js";
 import { blocked, unlimited } from "./overrides/answered-limit.js";
 import type { PlanEntry, PlanTable } from "./plans/plan-table.js";
-import { configOf, type ResolvedLimit, resolveLimit } from "./resolved-limit.js";
+import {
+  configOf,
+  type LimitDefaults,
+  type ResolvedLimit,
+  resolveLimit,
+} from "./resolved-limit.js";
 
 /**
  * The heap that a resolved limit takes, bytes: with a long key, and beside that for each shard in `seen`.
@@ -15,7 +20,6 @@ const BYTES_PER_SHARD = 50;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
- * @param rememberDenials of limits that do not set it, ms.
  * @returns a function that resolves a name and a key. The function throws a `RateLimitInputError` for a
  * name or a key that is not valid, and a `RateLimitConfigError` for a config that is not valid.
  */
@@ -23,7 +27,7 @@ export function createLimitResolver(
   configs: ReadonlyMap<string, Bucket>,
   plans: PlanTable,
   toStoredKey: (key: string | undefined) => string | undefined,
-  rememberDenials: number,
+  defaults: LimitDefaults,
 ) {
   // A key that is used often is validated, and its row identified, only once.
   const cache = new LimitCache<ResolvedLimit>();
@@ -38,7 +42,7 @@ export function createLimitResolver(
     if (inline !== undefined) {
       if (plan !== undefined) throw planAndConfig(name, plan);
       const config = configOf(configs, name, inline);
-      return resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
+      return resolveLimit(name, key, toStoredKey(key), config, defaults);
     }
     const id = plans.idOf(name, plan, needsPlan);
     let limit = cache.get(id, key);
@@ -47,8 +51,8 @@ export function createLimitResolver(
     const stored = toStoredKey(key);
     limit =
       plan === undefined
-        ? resolveLimit(name, key, stored, own, rememberDenials)
-        : ofPlan(name, key, stored, own, rememberDenials, plan, plans.entry(name, plan));
+        ? resolveLimit(name, key, stored, own, defaults)
+        : ofPlan(name, key, stored, own, defaults, plan, plans.entry(name, plan));
     // Frozen, because callers can read this object, and later calls with the same key rely on it.
     Object.freeze(limit.config);
     const { shards = 1 } = limit.config;
@@ -63,14 +67,14 @@ export function ofPlan(
   key: string | undefined,
   storedKey: string | undefined,
   own: Bucket,
-  rememberDenials: number,
+  defaults: LimitDefaults | undefined,
   plan: string,
   entry: PlanEntry,
 ): ResolvedLimit {
   if (typeof entry !== "string") {
-    return resolveLimit(name, key, storedKey, entry as Bucket, rememberDenials, plan);
+    return resolveLimit(name, key, storedKey, entry as Bucket, defaults, plan);
   }
-  const beneath = resolveLimit(name, key, storedKey, own, rememberDenials, plan);
+  const beneath = resolveLimit(name, key, storedKey, own, defaults, plan);
   return entry === "none" ? blocked(beneath, undefined, 0) : unlimited(beneath);
 }
 

@@ -20,6 +20,15 @@ import { mayBePlain } from "../../store/plain-path.js";
 import { noTokens } from "./no-tokens.js";
 import { rowId, type RowId } from "../../store/store.js";
 
+/** The policies of limits that do not set them. */
+export interface LimitDefaults {
+  /** How long a process may repeat a denial from memory, ms. */
+  readonly rememberDenials: number;
+  readonly whenStoreFails: "fail" | "allow";
+}
+
+const NO_POLICIES: LimitDefaults = { rememberDenials: 0, whenStoreFails: "fail" };
+
 /** The answer to every call of a limit that an override or a plan exempts or blocks. */
 export interface OverriddenAnswer {
   readonly kind: "unlimited" | "blocked";
@@ -153,14 +162,14 @@ export function resolveLimit(
   key: string | undefined,
   storedKey: string | undefined,
   given: Bucket,
-  rememberDenials: number = 0,
+  defaults: LimitDefaults = NO_POLICIES,
   plan?: string,
 ): ResolvedLimit {
   // Clients get the config, so these options are taken out: an attacker must not see that an outage opens
   // the limit.
   const {
-    whenStoreFails,
-    rememberDenials: rememberFor = rememberDenials,
+    whenStoreFails = defaults.whenStoreFails,
+    rememberDenials: rememberFor = defaults.rememberDenials,
     lease,
     onceFor,
     holds,

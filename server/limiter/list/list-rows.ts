@@ -54,7 +54,7 @@ export function limitOf(
   const limit =
     plan === undefined
       ? resolveLimit(name, key, key, config)
-      : ofPlan(name, key, key, config, 0, plan, plans.entry(name, plan));
+      : ofPlan(name, key, key, config, undefined, plan, plans.entry(name, plan));
   return overriding?.applied(limit, { config: inline, plan }) ?? limit;
 }
 

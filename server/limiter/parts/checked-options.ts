@@ -12,6 +12,7 @@ import { sleep as realSleep } from "../../timers/sleep.js";
 import type { LimitConfigs } from "../types/names.js";
 import type { RateLimiterOptions } from "../types/limiter-options.js";
 import { checkPlanNames, hasPlans, PlanTable } from "../limits/plans/plan-table.js";
+import type { LimitDefaults } from "../limits/resolved-limit.js";
 import type { PlanResolver } from "../types/plan-types.js";
 import { validateSideNames } from "./prune.js";
 import { checkUsage } from "../usage/open-usage.js";
@@ -44,31 +45,14 @@ export function checkedOptions(options: GivenOptions) {
   const given = options.clock ?? store.clock;
   const { random = Math.random, autoPrune = false, sleep = realSleep } = options;
   const { timeout = DEFAULT_TIMEOUT, rememberDenials = 0, onceFor = WEEK, waitUntil } = options;
-  const { flushUsage = DEFAULT_FLUSH_USAGE, denialMessage } = options;
+  const { flushUsage = DEFAULT_FLUSH_USAGE } = options;
   const plans = new PlanTable(checkPlanNames(options.plans ?? []));
   const limits = checkedLimits(options.limits, plans);
-  const { planFor = DEFAULT_PLAN_FOR, plan: resolvePlan } = options;
-  if (resolvePlan !== undefined && typeof resolvePlan !== "function") {
-    throw new RateLimitConfigError("plan", resolvePlan, "a function that says the plan of a key");
-  }
-  if (!Number.isSafeInteger(planFor) || planFor < 0) {
-    throw new RateLimitConfigError("planFor", planFor, "a whole number of ms of at least 0");
-  }
-  if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
-  if (!Number.isSafeInteger(rememberDenials) || rememberDenials < 0) {
-    const problem = "a whole number of ms of at least 0";
-    throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
-  }
-  demandOnceFor(onceFor, "onceFor");
-  if (!Number.isSafeInteger(flushUsage) || flushUsage < 1 || flushUsage > MAX_TIMEOUT) {
-    throw new RateLimitConfigError("flushUsage", flushUsage, "a whole number of ms, at least 1");
-  }
-  if (waitUntil !== undefined && typeof waitUntil !== "function") {
-    throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
-  }
-  if (denialMessage !== undefined && typeof denialMessage !== "function") {
-    const problem = "a function of the facts of a denial that returns its message";
-    throw new RateLimitConfigError("denialMessage", denialMessage, problem);
+  const { planFor = DEFAULT_PLAN_FOR, plan: resolvePlan, whenStoreFails = "fail" } = options;
+  checkFunctions(options);
+  checkTimes({ planFor, timeout, rememberDenials, onceFor, flushUsage });
+  if (whenStoreFails !== "fail" && whenStoreFails !== "allow") {
+    throw new RateLimitConfigError("whenStoreFails", whenStoreFails, '"fail" or "allow"');
   }
   checkUsage(
     [...limits.configs.values()].map(({ usage = false }) => usage),
@@ -91,13 +75,42 @@ export function checkedOptions(options: GivenOptions) {
     hasOwnClock: options.clock !== undefined,
     clock: given === undefined ? () => Date.now() : inWholeMs(given),
     timeout,
-    rememberDenials,
+    defaults: { rememberDenials, whenStoreFails } satisfies LimitDefaults,
     onceFor,
     flushUsage,
     onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
     onBatch: options.onBatch && lasting(options.onBatch),
     publish: options.channel && lasting(options.channel.publish.bind(options.channel)),
   };
+}
+
+/** @throws RateLimitConfigError for a function that is none. */
+function checkFunctions({ plan, waitUntil, denialMessage }: GivenOptions): void {
+  if (plan !== undefined && typeof plan !== "function") {
+    throw new RateLimitConfigError("plan", plan, "a function that says the plan of a key");
+  }
+  if (waitUntil !== undefined && typeof waitUntil !== "function") {
+    throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
+  }
+  if (denialMessage !== undefined && typeof denialMessage !== "function") {
+    const problem = "a function of the facts of a denial that returns its message";
+    throw new RateLimitConfigError("denialMessage", denialMessage, problem);
+  }
+}
+
+type Times = Record<"planFor" | "timeout" | "rememberDenials" | "onceFor" | "flushUsage", number>;
+
+/** @throws RateLimitConfigError for a time that cannot work. */
+function checkTimes({ planFor, timeout, rememberDenials, onceFor, flushUsage }: Times): void {
+  for (const [option, ms] of Object.entries({ planFor, rememberDenials })) {
+    if (Number.isSafeInteger(ms) && ms >= 0) continue;
+    throw new RateLimitConfigError(option, ms, "a whole number of ms of at least 0");
+  }
+  if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
+  demandOnceFor(onceFor, "onceFor");
+  if (!Number.isSafeInteger(flushUsage) || flushUsage < 1 || flushUsage > MAX_TIMEOUT) {
+    throw new RateLimitConfigError("flushUsage", flushUsage, "a whole number of ms, at least 1");
+  }
 }
 
 /**

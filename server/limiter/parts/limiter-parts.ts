@@ -31,12 +31,12 @@ import { openUsage, type OpenUsage } from "../usage/open-usage.js";
 export type Parts = ReturnType<typeof createParts>;
 
 export function createParts(settings: Settings) {
-  const { store, clock, random, channel, configs, slotConfigs, plans, rememberDenials } = settings;
+  const { store, clock, random, channel, configs, slotConfigs, plans, defaults } = settings;
   const { onBatch } = settings;
   if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
   const toStoredKey = createStoredKey(settings.hashKey);
   const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, toStoredKey) : undefined;
-  const resolveTokens = createLimitResolver(configs, plans, toStoredKey, rememberDenials);
+  const resolveTokens = createLimitResolver(configs, plans, toStoredKey, defaults);
   const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
   const logger = loggerOf(settings.logger);
   const outage = new OutageLog(logger);
@@ -55,7 +55,7 @@ export function createParts(settings: Settings) {
     configs,
     plans,
     clock,
-    rememberDenials,
+    defaults,
     channel,
     logger,
     bound,

@@ -27,7 +27,7 @@ export function createOperator(limiter: object) {
   // Only checks keys, and does not hash them.
   const asStored = createStoredKey(undefined);
   const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, plans, asStored, false) : undefined;
-  const resolveTokens = createLimitResolver(configs, plans, asStored, settings.rememberDenials);
+  const resolveTokens = createLimitResolver(configs, plans, asStored, settings.defaults);
   const resolving = slots?.refusing(resolveTokens) ?? resolveTokens;
   // Where the plan of a key is not known, the largest plan is shown.
   const resolveOwn: Context["resolve"] = (name, of) => resolving(name, of, false);

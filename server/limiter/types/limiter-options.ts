@@ -146,6 +146,13 @@ export interface RateLimiterOptions<
    */
   rememberDenials?: number | undefined;
   /**
+   * The answer of `limit` and `check` in an outage of the store: an error, or `ok` with `storeFailed`.
+   * Counts for all limits that do not set it, and not for limits of slots; see `whenStoreFails` of a
+   * limit.
+   * @default "fail"
+   */
+  whenStoreFails?: "fail" | "allow" | undefined;
+  /**
    * How long the ids of calls with `once` are remembered, ms: whole, at least 1. Counts for all limits
    * that do not set it; see `onceFor` of a limit.
    * @default 7 days: longer than services repeat a webhook by themselves

@@ -47,6 +47,13 @@ describe("createRateLimiter throws", () => {
       "timeout must be a number of ms above 0",
     );
   });
+
+  it("for a whenStoreFails that is no policy", () => {
+    const options = { store: memoryStore(), limits: {}, whenStoreFails: "deny" } as never;
+    expect(() => createRateLimiter(options)).toThrow(
+      'whenStoreFails must be "fail" or "allow", got "deny"',
+    );
+  });
 });
 
 it.each([

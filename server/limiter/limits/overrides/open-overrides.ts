@@ -4,7 +4,7 @@ import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { ChangeChannel } from "../../../changes/change-channel.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import type { PlanTable } from "../plans/plan-table.js";
-import type { ResolvedLimit } from "../resolved-limit.js";
+import type { LimitDefaults, ResolvedLimit } from "../resolved-limit.js";
 import { unsupported } from "../../types/unsupported.js";
 import type { RateLimitLogger } from "../../../report/logger.js";
 import type { OverrideTable } from "../../../store/override-table.js";
@@ -28,7 +28,7 @@ export interface OpenOverridesOptions {
   configs: ReadonlyMap<string, Bucket>;
   plans: PlanTable;
   clock(): number;
-  rememberDenials: number;
+  defaults: LimitDefaults;
   channel: ChangeChannel | undefined;
   logger: RateLimitLogger;
   resolve(name: string, options: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit;
@@ -140,7 +140,8 @@ export class Overriding {
 
   /** Whether a limit lets its calls through when the store fails. */
   isOpen(name: string): boolean {
-    return this.#options.configs.get(name)?.whenStoreFails === "allow";
+    const { configs, defaults } = this.#options;
+    return (configs.get(name)?.whenStoreFails ?? defaults.whenStoreFails) === "allow";
   }
 
   /**

@@ -2,7 +2,12 @@
 import type { Bucket } from "../../../../core/config.js";
 import type { RateLimitConfig } from "../../../../core/limit-config.js";
 import type { PlanEntry, PlanTable } from "../plans/plan-table.js";
-import { configOf, type ResolvedLimit, resolveLimit } from "../resolved-limit.js";
+import {
+  configOf,
+  type LimitDefaults,
+  type ResolvedLimit,
+  resolveLimit,
+} from "../resolved-limit.js";
 import { blocked, unlimited } from "./answered-limit.js";
 import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "../../types/override-types.js";
@@ -14,8 +19,7 @@ export interface OverrideLimitOptions {
   configs: ReadonlyMap<string, Bucket>;
   plans: PlanTable;
   clock(): number;
-  /** `rememberDenials` of limits that do not set it, ms. */
-  rememberDenials: number;
+  defaults: LimitDefaults;
 }
 
 /** The plan or the config that a call says. */
@@ -31,7 +35,7 @@ export interface AppliedTo {
 export function createOverrideLimit(
   options: OverrideLimitOptions,
 ): (plain: ResolvedLimit, of: AppliedTo) => ResolvedLimit {
-  const { known, configs, plans, clock, rememberDenials } = options;
+  const { known, configs, plans, clock, defaults } = options;
 
   function resolved(
     { override, resolved: cache }: KnownOverride,
@@ -49,7 +53,7 @@ export function createOverrideLimit(
     else {
       const { name, key, rows } = beneath;
       const storedKey = rows[0].key === "" ? undefined : rows[0].key;
-      limit = resolveLimit(name, key, storedKey, entry, rememberDenials);
+      limit = resolveLimit(name, key, storedKey, entry, defaults);
       Object.freeze(limit.config);
     }
     limit = { ...limit, override, plan };

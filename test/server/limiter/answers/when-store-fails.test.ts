@@ -16,7 +16,12 @@ import {
 } from "../../../../server/index.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
 import { lendConnections } from "../../../support/lend-connections.js";
-import { connectPool, openStore, type StoreKind } from "../../../support/open-store.js";
+import {
+  connectPool,
+  type OpenedStore,
+  openStore,
+  type StoreKind,
+} from "../../../support/open-store.js";
 import { type PostgresServer, startPostgres } from "../../../support/postgres-server.js";
 import { type SilentProxy, startSilentProxy } from "../../../support/silent-proxy.js";
 
@@ -35,6 +40,7 @@ describe.each(kinds)("a database that is away (%s)", (kind) => {
   let server: PostgresServer | undefined;
   let proxy: SilentProxy | undefined;
   let limiter: RateLimiter<typeof limits>;
+  let opened: OpenedStore;
   let close: () => Promise<void>;
   const events: DecisionEvent[] = [];
 
@@ -48,7 +54,7 @@ describe.each(kinds)("a database that is away (%s)", (kind) => {
       server = await startPostgres();
       ({ url } = await createPostgres(server.url));
     }
-    const opened = openStore(kind, url);
+    opened = openStore(kind, url);
     ({ close } = opened);
     const { store } = opened;
     const onDecision = (event: DecisionEvent) => void events.push(event);
@@ -106,6 +112,25 @@ describe.each(kinds)("a database that is away (%s)", (kind) => {
     const other = { ...few, whenStoreFails: "allow" as const };
     expect(await limiter.limit("unnamed", { config: other })).toEqual(passed);
     await expect(limiter.limit("unnamed", { config: few })).rejects.toThrow(RateLimitStoreError);
+  });
+
+  it("applies to all limits of a limiter that says it, except those that say it themselves", async () => {
+    const { store } = opened;
+    const options = { store, timeout: 1000, logger: false, plans: ["free"] } as const;
+    const planned = { kind: "token bucket", period: MINUTE, plans: { free: { rate: 2 } } } as const;
+    const all = { ...limits, planned };
+    const open = createRateLimiter({ ...options, limits: all, whenStoreFails: "allow" });
+    const calls = [
+      open.limit("plain"),
+      open.check("plain"),
+      open.limit("unnamed", { config: few }),
+      open.limit("planned", { plan: "free" }),
+    ];
+    for (const call of calls) expect(await call).toEqual(passed);
+    await expect(open.limit("closed")).rejects.toThrow(RateLimitStoreError);
+    const closed = createRateLimiter({ ...options, limits: all, whenStoreFails: "fail" });
+    await expect(closed.limit("plain")).rejects.toThrow(RateLimitStoreError);
+    expect(await closed.limit("open")).toEqual(passed);
   });
 
   it("is for limit, check and limitAll only: all else says that the store fails", async () => {

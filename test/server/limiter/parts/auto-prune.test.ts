@@ -6,6 +6,7 @@ import {
   DAY,
   memoryStore,
   MINUTE,
+  RateLimitStoreError,
   type RateLimitStore,
   SECOND,
 } from "../../../../server/index.js";
@@ -21,8 +22,9 @@ afterEach(() => void vi.useRealTimers());
 function startProcesses(
   processStores: readonly RateLimitStore[],
   autoPrune: true | AutoPruneOptions,
-  logger = { error: vi.fn(), warn: vi.fn() },
+  { whenStoreFails = "fail" }: { whenStoreFails?: "fail" | "allow" } = {},
 ) {
+  const logger = { error: vi.fn(), warn: vi.fn() };
   const clock = createManualClock();
   const prunes = vi.fn();
   const processes = processStores.map((store) =>
@@ -31,6 +33,7 @@ function startProcesses(
       limits,
       clock,
       autoPrune,
+      whenStoreFails,
       logger,
       onDecision: (event) => expect(event.name).toBe("once"),
     }),
@@ -100,24 +103,33 @@ it.each(stores)(
   },
 );
 
-it("autoPrune reports an outage once, and goes on after it", async () => {
-  const store = memoryStore() as RateLimitStore;
-  let isDown = true;
-  const { submit: _, ...failing } = store;
-  failing.apply = (...args) =>
-    isDown ? Promise.reject(new Error("the database is down")) : store.apply(...args);
-  const { prunes, pass, logger } = startProcesses([failing], { every: MINUTE });
-  await pass(5 * MINUTE);
-  expect(logger.error).toHaveBeenCalledTimes(1);
-  expect(logger.error).toHaveBeenCalledWith(
-    expect.stringContaining("the database is down"),
-    expect.any(Error),
-  );
-  expect(prunes).not.toHaveBeenCalled();
-  isDown = false;
-  await pass(2 * MINUTE);
-  expect(prunes).toHaveBeenCalled();
-});
+it.each(["fail", "allow"] as const)(
+  "autoPrune reports an outage once, and goes on after it (%s)",
+  async (whenStoreFails) => {
+    const store = memoryStore() as RateLimitStore;
+    let isDown = true;
+    const { submit: _, ...failing } = store;
+    failing.apply = (...args) =>
+      isDown
+        ? Promise.reject(new RateLimitStoreError("the database is down"))
+        : store.apply(...args);
+    const { prunes, pass, logger } = startProcesses(
+      [failing],
+      { every: MINUTE },
+      { whenStoreFails },
+    );
+    await pass(5 * MINUTE);
+    expect(logger.error).toHaveBeenCalledTimes(1);
+    expect(logger.error).toHaveBeenCalledWith(
+      expect.stringContaining("the database is down"),
+      expect.any(Error),
+    );
+    expect(prunes).not.toHaveBeenCalled();
+    isDown = false;
+    await pass(2 * MINUTE);
+    expect(prunes).toHaveBeenCalled();
+  },
+);
 
 it("autoPrune throws at construction for options that cannot work", () => {
   const start = (autoPrune: AutoPruneOptions, store: RateLimitStore = memoryStore() as never) =>
