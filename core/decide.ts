@@ -26,6 +26,9 @@ import type { Row } from "./rows/row.js";
  * - `storeFailed`: the store failed, and the limit's `whenStoreFails` is `"allow"`. It is unknown
  *   whether tokens were taken. `value` is 0, because the tokens left are not known.
  *
+ * A grant with `disabled` is of a limiter that is switched off, see `enabled`: nothing was taken, and the
+ * store was not asked. `value` is that of a full bucket.
+ *
  * A denial with `remembered` is from the memory of this process, see `rememberDenials`: the store was
  * not asked. `retryAfter` and `value` are those of this instant.
  *
@@ -48,6 +51,7 @@ export type RateLimitResult =
       shadow?: { ok: boolean; retryAfter: number };
       storeFailed?: true;
       repeated?: true;
+      disabled?: true;
     }
   | { ok: false; retryAfter: number; value: number; remembered?: true };
 

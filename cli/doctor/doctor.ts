@@ -4,6 +4,7 @@ import { DIALECTS } from "../../server/store/sql/dialects.js";
 import { checkEngine, EngineError } from "../../server/store/sql/table/check-engine.js";
 import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import { TableError } from "../../server/store/sql/table/table-error.js";
+import { checkEnabled } from "./check-enabled.js";
 import { checkGrants } from "./check-grants.js";
 import { checkOverrides, overridesOf, usesOverrides } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";
@@ -53,6 +54,7 @@ export async function doctor(options: DoctorOptions): Promise<Finding[]> {
     workspace ? checkWorkspace(workspace, peers) : checkVersions(root, peers),
   );
   findings.push(...(await tried("pool-errors", () => checkPools(root))));
+  findings.push(...(await tried("enabled", () => checkEnabled(root))));
   findings.push(...(await checkDatabase(options, places)));
   if (app !== undefined) {
     const names = limit === undefined ? await findNames(root) : [limit];

@@ -26,7 +26,8 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  *   with credits (`kind: "credits"`). Credits have neither `w` nor `t`.
  *
  * The error of several limits gives the fields of each limit that denied the call. A call that was let
- * through because the store failed (`storeFailed`) has no fields: the tokens left are not known.
+ * through because the store failed (`storeFailed`), or while the limiter was switched off (`disabled`), has
+ * no fields.
  *
  * @param decision a denial as an error, or any result with the limit that it is about.
  * @throws RateLimitInputError for anything else, such as a result of `limitAll`.
@@ -50,7 +51,7 @@ export function rateLimitHeaders(
   decision: unknown,
   limit: Partial<LimitOfResult> = {},
 ): Record<string, string> {
-  if (isResult(decision) && decision.ok && decision.storeFailed) return {};
+  if (isResult(decision) && decision.ok && (decision.storeFailed || decision.disabled)) return {};
   if (isResult(decision)) return headersOf([factsOf(decision, limit)]);
   if (isRateLimitError(decision)) return headersOf(factsOfDenial(decision.data.rateLimit));
   throw new RateLimitInputError("result", "rateLimitHeaders needs a result or a RateLimitError");

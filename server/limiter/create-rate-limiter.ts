@@ -135,7 +135,7 @@ export function createRateLimiter<
       );
     },
     async transaction(run, transactionOptions = {}) {
-      await overriding?.fresh();
+      if (parts.switching?.isOn() !== false) await overriding?.fresh();
       const overrides = overriding?.transaction();
       return runTransaction(
         {
@@ -191,9 +191,10 @@ function knownWithin(parts: Parts, tx: unknown, inside: OverridesInside | undefi
   return withPlans(parts, after);
 }
 
-function operationsOf({ slots }: Parts, context: Context, whenKnown: WhenKnown) {
-  const operations = createOperations(context, whenKnown);
-  return slots?.operations(operations, context) ?? operations;
+function operationsOf({ slots, switching }: Parts, context: Context, whenKnown: WhenKnown) {
+  const ofTokens = createOperations(context, whenKnown);
+  const operations = slots?.operations(ofTokens, context) ?? ofTokens;
+  return switching?.operations(operations, context) ?? operations;
 }
 
 function operationsInside(
@@ -216,6 +217,12 @@ function othersOf(
 ) {
   const { settings, slots, overriding, changes, environment, resolve, leases, bound, asked } =
     parts;
+  const { switching } = parts;
+  const acquire = whenKnown(createAcquire(context, settings.sleep));
+  const enter = whenKnown(async (name: string, options?: EnterOptions) => {
+    if (slots === undefined) throw noSlots(name);
+    return slots.enter({ ...forEnter, limiter: context }, name, options);
+  });
   const { store, configs, plans, clock, sleep, hashKey } = settings;
   // One clock for all calls: a store sends calls out together only if they go by the same clock.
   const slotClocks = slotsClock(environment, settings.hasOwnClock ? undefined : store);
@@ -235,12 +242,9 @@ function othersOf(
     overriding,
   };
   return {
-    acquire: whenKnown(createAcquire(context, sleep)),
+    acquire: switching?.acquire(acquire, context) ?? acquire,
     list: knowing((name: string, options?: ListOptions) => list(forList, name, options)),
-    enter: whenKnown(async (name: string, options?: EnterOptions) => {
-      if (slots === undefined) throw noSlots(name);
-      return slots.enter({ ...forEnter, limiter: context }, name, options);
-    }),
+    enter: switching?.enter(enter, context) ?? enter,
     holds: knowing((name: string, options?: KeyOptions) =>
       listHolds(context, store, name, options),
     ),
@@ -299,13 +303,14 @@ const USAGE_EVERY = DAY;
 
 /** @returns a function that takes a turn of `autoPrune`; `undefined` where a timer takes the turns. */
 function startTurns(
-  { settings, outage }: Parts,
+  { settings, outage, switching }: Parts,
   context: Context,
   runPrune: ReturnType<typeof pruneOf>,
 ): (() => void) | undefined {
   const { autoPrune, waitUntil, configs, slotConfigs, random } = settings;
   if (autoPrune === false) return undefined;
   async function claim(every: number, of: { key?: string } = {}) {
+    if (switching?.isOn() === false) return false;
     const config = {
       kind: "fixed window",
       rate: 1,

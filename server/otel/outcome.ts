@@ -2,7 +2,8 @@
 import { isNever } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 
-export type Outcome = "granted" | "reserved" | "denied" | "shadow_denied" | "store_failed";
+export type Outcome =
+  "granted" | "reserved" | "denied" | "shadow_denied" | "store_failed" | "disabled";
 
 /**
  * @returns `wait` in ms; `undefined` if the limit would have let the call through, and if no wait
@@ -10,7 +11,8 @@ export type Outcome = "granted" | "reserved" | "denied" | "shadow_denied" | "sto
  */
 export function outcomeOf(result: RateLimitResult): { outcome: Outcome; wait?: number } {
   if (!result.ok) return { outcome: "denied", ...waitOf(result) };
-  const { retryAfter, shadow, storeFailed } = result;
+  const { retryAfter, shadow, storeFailed, disabled } = result;
+  if (disabled === true) return { outcome: "disabled" };
   if (storeFailed === true) return { outcome: "store_failed" };
   if (shadow?.ok === false) return { outcome: "shadow_denied", ...waitOf(shadow) };
   return { outcome: retryAfter === undefined ? "granted" : "reserved" };

@@ -21,10 +21,12 @@ export async function enterForCall(
     ...options,
     throws: true,
   })) as EnterGranted;
-  const entered = { ok: true, value: slot.value, ts: slot.ts } as const;
+  const disabled = slot.disabled && { disabled: slot.disabled };
+  const entered = { ok: true, value: slot.value, ts: slot.ts, ...disabled } as const;
   const tokens = slot.results.values();
   const results = items.map((item) => (item === own ? entered : tokens.next().value!));
-  const granted = typeof names === "string" ? { ...entered } : { ok: true as const, results };
+  const granted =
+    typeof names === "string" ? { ...entered } : { ok: true as const, results, ...disabled };
   // Make `signal` not enumerable, so that a procedure can still return the decision to its client.
   Object.defineProperty(granted, "signal", { value: slot.signal });
   return { slot, granted, results };

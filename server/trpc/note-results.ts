@@ -13,7 +13,7 @@ interface Limits {
 
 /**
  * Notes the results of limits that clients may know. Results with unknown tokens are left out: after a
- * failure of the store, and for an id that was charged before.
+ * failure of the store, for an id that was charged before, and of a limiter that is switched off.
  *
  * @param results the results of the first items, in their order.
  * @returns the noted decisions, for `forgetDecisions`.
@@ -27,7 +27,7 @@ export function noteResults(
   const now = limiter.clock();
   const noted = results.flatMap((result, i) => {
     const { name, key, plan, config: given } = items[i]!;
-    const isUnknown = result.ok && (result.storeFailed || result.repeated);
+    const isUnknown = result.ok && (result.storeFailed || result.repeated || result.disabled);
     if (hidden.includes(name) || isUnknown) return [];
     const config = limiter.configOf(name, { ...keyOption(key), plan, config: given });
     return [{ name, value: result.value, now, config }];

@@ -177,10 +177,10 @@ async function authorized<TContext extends object, TName extends string>(
   return { ...keyOption(key), plan: await planFor(ctx, name, key) };
 }
 
-/** The result without `storeFailed`: an attacker must not learn which limits an outage opens. */
+/** The result without the reason why a call passed: an attacker must not learn which limits are open. */
 function shownToClients(result: RateLimitResult): RateLimitResult {
-  if (!result.ok || result.storeFailed === undefined) return result;
-  const { storeFailed: _, ...shown } = result;
+  if (!result.ok || (result.storeFailed ?? result.disabled) === undefined) return result;
+  const { storeFailed: _, disabled: __, ...shown } = result;
   return shown;
 }
 

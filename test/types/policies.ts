@@ -150,6 +150,26 @@ createRateLimiter({
   whenStoreFails: "deny",
 });
 
+createRateLimiter({ store, limits: { bucket }, enabled: false });
+createRateLimiter({ store, limits: { bucket }, enabled: () => Math.random() < 1 });
+createRateLimiter({
+  store,
+  limits: { bucket },
+  // @ts-expect-error a promise is true, whatever comes of it
+  enabled: async () => false,
+});
+export async function switchedOff() {
+  const items = [{ name: "logIn" }, { name: "llmTokens" }] as const;
+  const result = await limiter.limit("logIn");
+  // @ts-expect-error a denial is of a limiter that is on
+  if (!result.ok) assert<Equal<typeof result.disabled, true>>();
+  if (result.ok) assert<Equal<typeof result.disabled, true | undefined>>();
+  const all = await limiter.limitAll(items);
+  if (all.ok) assert<Equal<typeof all.disabled, true | undefined>>();
+  const refunded = await limiter.refund("logIn");
+  assert<Equal<typeof refunded.disabled, true | undefined>>();
+}
+
 /** A period is a number only where the kind or the value excludes those of a calendar. */
 export function periodOf(config: RateLimitConfig): number {
   if (config.kind === "token bucket") return config.period;
@@ -163,7 +183,9 @@ assert<Equal<ChargedName, "logIn" | "llmTokens" | "images">>();
 
 export async function calls(name: string) {
   const charged = await limiter.charge("llmTokens", { key: "ada", count: 1200 });
-  assert<Equal<typeof charged, { value: number; retryAfter?: number; repeated?: true }>>();
+  assert<
+    Equal<typeof charged, { value: number; retryAfter?: number; repeated?: true; disabled?: true }>
+  >();
   await limiter.charge(name, { config: inline });
   // @ts-expect-error an unknown name needs a config
   await limiter.charge("oneOff");

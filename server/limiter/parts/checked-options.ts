@@ -49,6 +49,10 @@ export function checkedOptions(options: GivenOptions) {
   const plans = new PlanTable(checkPlanNames(options.plans ?? []));
   const limits = checkedLimits(options.limits, plans);
   const { planFor = DEFAULT_PLAN_FOR, plan: resolvePlan, whenStoreFails = "fail" } = options;
+  const { enabled = true } = options;
+  if (typeof enabled !== "boolean" && typeof enabled !== "function") {
+    throw new RateLimitConfigError("enabled", enabled, "a boolean, or a function that returns one");
+  }
   checkFunctions(options);
   checkTimes({ planFor, timeout, rememberDenials, onceFor, flushUsage });
   if (whenStoreFails !== "fail" && whenStoreFails !== "allow") {
@@ -66,6 +70,7 @@ export function checkedOptions(options: GivenOptions) {
     ...options,
     ...limits,
     plans,
+    enabled,
     resolvePlan: resolvePlan as PlanResolver | undefined,
     planFor,
     random,

@@ -16,6 +16,7 @@ import type { WaitingCall } from "../answers/leased.js";
 import { createDeadline, type Deadline, withinDeadline } from "../answers/deadline.js";
 import { RememberedDenials } from "../answers/remembered-denials.js";
 import type { Settings } from "./checked-options.js";
+import { createSwitch } from "./enabled.js";
 import { type Context, createChanges, type Telling } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
 import { createStoredKey } from "../limits/hash-key.js";
@@ -64,6 +65,7 @@ export function createParts(settings: Settings) {
   });
   const resolve: Context["resolve"] =
     overriding === undefined ? resolveOwn : (...of) => overriding.resolve(...of);
+  const switching = createSwitch({ settings, logger, toStoredKey, resolve: resolveOwn });
   const environment: Environment = {
     clock,
     random,
@@ -95,7 +97,9 @@ export function createParts(settings: Settings) {
     warn,
     asked,
     endLeases,
-    hasFixed: overriding !== undefined || plans.hasFixed,
+    switching,
+    // A result of a call that passed while the limits were off can be settled when they are on again.
+    hasFixed: overriding !== undefined || plans.hasFixed || switching?.mayBeOn === true,
   };
 }
 

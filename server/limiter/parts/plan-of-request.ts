@@ -9,8 +9,11 @@ interface HasLimits {
   readonly limits: LimitConfigs;
 }
 
-/** The `plan` function of the limiter itself. */
-export type PlanOfKey = (name: string, key: string | undefined) => string | Promise<string>;
+/** The `plan` function of the limiter itself. `undefined` while the limiter is switched off. */
+export type PlanOfKey = (
+  name: string,
+  key: string | undefined,
+) => string | undefined | Promise<string>;
 
 /**
  * `undefined` where the limiter has no `plan` function, and where a wrapper has left out the limiter's
@@ -18,8 +21,9 @@ export type PlanOfKey = (name: string, key: string | undefined) => string | Prom
  */
 export function planFunctionOf(limiter: object): PlanOfKey | undefined {
   try {
-    const { asked } = insideOf(limiter).parts;
-    return asked && ((name, key) => asked.of(name, key));
+    const { asked, switching } = insideOf(limiter).parts;
+    if (asked === undefined) return undefined;
+    return (name, key) => (switching?.isOn() === false ? undefined : asked.of(name, key));
   } catch {
     return undefined;
   }

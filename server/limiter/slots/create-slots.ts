@@ -29,6 +29,7 @@ export function createSlots(
 
   return {
     has,
+    resolve,
     /** The limit's own config; `undefined` for a limit of tokens. */
     get: (name: string) => configs.get(name),
     enter: (context: Omit<EnterContext, "resolveSlots">, name: string, options?: EnterOptions) =>

@@ -75,7 +75,8 @@ export async function enter(
   return holding(call, hold(call, entered, sentAt), tokens?.results);
 }
 
-function checkOptions(options: EnterOptions): void {
+/** @throws RateLimitConfigError for an option that does not exist or makes no sense. */
+export function checkOptions(options: EnterOptions): void {
   rejectUnknownOptions(options, ENTER_OPTIONS, "enter()");
   const { holder, maxWait, onPlace } = options;
   if (holder !== undefined) validateHolder(holder);

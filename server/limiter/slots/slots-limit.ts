@@ -46,7 +46,7 @@ export interface SlotsLimit {
 const BYTES = 2000;
 const BYTES_PER_SLOT = 400;
 
-interface OfSlots {
+export interface OfSlots {
   key?: string | undefined;
   plan?: string | undefined;
   config?: unknown;

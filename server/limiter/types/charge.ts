@@ -19,6 +19,8 @@ export interface ChargeResult {
   retryAfter?: number;
   /** The id was charged before: this is the first answer, and nothing was taken. See `once`. */
   repeated?: true;
+  /** The limiter is switched off, see its option `enabled`: nothing was written. */
+  disabled?: true;
 }
 
 /** `charge`. */

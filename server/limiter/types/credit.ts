@@ -28,6 +28,8 @@ export interface CreditResult {
   credited: number;
   /** An earlier call had the same id: `value` is the balance that the first call got. */
   repeated?: true;
+  /** The limiter is switched off, see its option `enabled`: nothing was written. */
+  disabled?: true;
 }
 
 /** `unknown` for the config of credits. Any other config does not compile. */

@@ -53,6 +53,8 @@ export interface EnterOptions {
 export interface EnterGranted extends AsyncDisposable {
   /** The caller may do its work. */
   readonly ok: true;
+  /** The limiter is switched off, see its option `enabled`: no slot is held. */
+  readonly disabled?: true;
   /** The slots that were free afterwards, as far as the call has seen them. */
   readonly value: number;
   /** The instant of `value`, epoch ms. */

@@ -24,13 +24,13 @@ export interface LimitAllOptions extends HoldingOptions {
 
 /**
  * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
- *   when tokens were reserved.
+ *   when tokens were reserved. `disabled` is present when the limiter is switched off (`enabled`).
  * - `ok: false`: nothing was consumed. All items pass after `retryAfter` whole ms. `name` is the limit
  *   with the longest wait. `results` has the result that each item would have got in its turn: the
  *   results that are not `ok` are those of the exhausted limits.
  */
 export type LimitAllResult =
-  | { ok: true; retryAfter?: number; results: RateLimitResult[] }
+  | { ok: true; retryAfter?: number; results: RateLimitResult[]; disabled?: true }
   | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
 
 /** An item of `limitAll`: a name that the limiter does not know needs a `config`. */

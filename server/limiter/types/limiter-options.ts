@@ -123,6 +123,17 @@ export interface RateLimiterOptions<
   /** Between 0 and 1; picks shards. @default Math.random */
   random?: () => number;
   /**
+   * Whether the limits are on: `false`, or a function that each call asks, for load tests, previews and
+   * self-hosted installations. While they are off, every call of every verb passes, writes nothing, asks
+   * the store nothing, and says `disabled: true` in its result. Names, keys, options and configs that are
+   * not valid are still refused. `overrides`, `list`, `usage`, `prune` and `forget`, and the admin router,
+   * work on the store as before, and `transaction` still opens a transaction for the application's own rows.
+   * The `logger` is warned once. The function must return a boolean: a call rejects with the error of a
+   * function that throws, and with a `RateLimitConfigError` for any other answer.
+   * @default true
+   */
+  enabled?: boolean | (() => boolean) | undefined;
+  /**
    * How long a call may wait for the store, ms, above 0; `Infinity` for no bound. After that time
    * the call fails with a `RateLimitStoreError`: neither a denial nor a pass.
    * @default 2000

@@ -29,6 +29,8 @@ export interface ObserveResult {
   observed: boolean;
   /** Whether the limit has lost tokens. */
   lowered: boolean;
+  /** The limiter is switched off, see its option `enabled`: nothing was written. */
+  disabled?: true;
 }
 
 /** `observe`. */

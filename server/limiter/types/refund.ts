@@ -44,7 +44,8 @@ export interface RefundMethods<TLimits extends LimitConfigs, TTokens extends str
    *
    * With the result of `limitFirst` in place of a name, at most the tokens come back that its call still
    * keeps. Tokens that were paid last go back first. `value` is the number of tokens given back; of a
-   * limit that refills, some of them may have been replaced since.
+   * limit that refills, some of them may have been replaced since. `disabled` says that the limiter is
+   * switched off (`enabled`), and that nothing came back.
    *
    * @param of the name of the limit, or the result of `limitFirst`.
    *
@@ -59,7 +60,7 @@ export interface RefundMethods<TLimits extends LimitConfigs, TTokens extends str
       OwnConfig<TConfig> &
       MaySayPlan<TLimits> &
       (TOf extends string ? unknown : CountAlone),
-  ): Promise<{ value: number }>;
+  ): Promise<{ value: number; disabled?: true }>;
 }
 
 export const REFUND_OPTIONS = namesOf<RefundOptions & PlanOptions>({

@@ -17,6 +17,8 @@ export interface SettleResult {
    * the call).
    */
   settled: boolean;
+  /** The limiter is switched off, see its option `enabled`: nothing was written. */
+  disabled?: true;
 }
 
 /** How calls name a hold. */
@@ -39,14 +41,17 @@ export type NotHeld = HoldEnd | "unknown";
  *
  * - `settled: true`: `count` tokens were held until now, and `value` are left in the bucket.
  * - `settled: false`: nothing changed. `reason` says how the hold has ended before. It is `"unknown"` for
- *   an id that was never held, and for an id that is forgotten (`onceFor`).
+ *   an id that was never held, for an id that is forgotten (`onceFor`), and while the limiter is switched
+ *   off (`disabled`).
  */
 export type SettledHold =
-  { settled: true; count: number; value: number } | { settled: false; reason: NotHeld };
+  | { settled: true; count: number; value: number }
+  | { settled: false; reason: NotHeld; disabled?: true };
 
 /** The result of `release`; see {@link SettledHold}. */
 export type ReleaseResult =
-  { released: true; count: number; value: number } | { released: false; reason: NotHeld };
+  | { released: true; count: number; value: number }
+  | { released: false; reason: NotHeld; disabled?: true };
 
 /** `settle` and `release`. */
 export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends string> {

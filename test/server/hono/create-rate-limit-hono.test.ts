@@ -188,6 +188,22 @@ describe("middleware of Hono", () => {
     expect(await answer.json()).toEqual({ kind: "StoreFailure" });
   });
 
+  it("lets every request through while the limits are off, without header fields", async () => {
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits,
+      enabled: false,
+      logger: false,
+    });
+    const { rateLimited } = createRateLimitHono({ limiter, key: () => "ada" });
+    const app = new Hono().get("/", rateLimited(["sendMessage", "perMinute"]), (c) =>
+      c.json(c.var.rateLimit.disabled),
+    );
+    expect(await statuses(5, () => app.request("/"))).toEqual([200, 200, 200, 200, 200]);
+    const answer = await app.request("/");
+    expect([await answer.json(), answer.headers.get("RateLimit")]).toEqual([true, null]);
+  });
+
   it("leaves a streamed body as it is", async () => {
     const { app, rateLimited, get } = open();
     app.get("/", rateLimited("sendMessage"), (c) =>

@@ -255,6 +255,21 @@ describe("the metrics of decisions", () => {
     expect(await sdk.sums("rate_limit.decisions")).toEqual([[decision("open", "store_failed"), 1]]);
   });
 
+  it("count calls that passed while the limits were off", async () => {
+    const sdk = startSdk();
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits,
+      enabled: false,
+      logger: false,
+      ...rateLimitMetrics({ meter: sdk.meter }),
+    });
+    await limiter.limit("sendMessage");
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([
+      [decision("sendMessage", "disabled"), 1],
+    ]);
+  });
+
   it("count charges, and those that leave a debt as reserved", async () => {
     const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);

@@ -1,8 +1,10 @@
 /** Limits that answer every call without a look at their rows: exempt limits and blocked limits. */
 import { capacityOf, longestPeriod, type Bucket } from "../../../../core/config.js";
+import { isCredits } from "../../../../core/rows/credits.js";
 import { rowId } from "../../../store/store.js";
 import type { FixedRow } from "./fixed-row.js";
 import type { ResolvedLimit } from "../resolved-limit.js";
+import { beneathAnswer } from "./overridden-answer.js";
 
 /** A limit without rows in the store. */
 function withoutRows(
@@ -36,6 +38,18 @@ export function unlimited(beneath: ResolvedLimit): ResolvedLimit {
   const config = { ...whole, shadow: true } as Bucket;
   const answer = { kind: "unlimited", until: undefined, beneath } as const;
   return { ...withoutRows(beneath, config, null), answer };
+}
+
+/**
+ * The limit as a limiter that is switched off has it: it grants every call, and counts no usage. A balance
+ * of credits is at its capacity.
+ */
+export function switchedOff(limit: ResolvedLimit): ResolvedLimit {
+  const free = unlimited(beneathAnswer(limit));
+  const { config, rows } = free;
+  const [row] = rows as readonly [FixedRow];
+  const fixed = isCredits(config) ? { used: capacityOf(config), ts: 0 } : null;
+  return { ...free, usage: undefined, rows: [{ ...row, fixed } as FixedRow] };
 }
 
 /**
