@@ -9,6 +9,7 @@ import {
 } from "./calculate.js";
 import type { ShownConfig } from "./config.js";
 import type { RateLimitConfig } from "./limit-config.js";
+import { resetAt as resets, type ResettableState } from "./reset-at.js";
 import { withCalendar } from "./with-calendar.js";
 
 /**
@@ -42,4 +43,28 @@ export function calculateRateLimit(
   count: number = 0,
 ): CalculatedRateLimit {
   return calculate(existing, withCalendar(config), now, count);
+}
+
+/**
+ * When the bucket is full again, or the next window begins, epoch ms, for a text such as "resets in 3
+ * days". Takes a snapshot, the data of a denial, what `getValue` returns, or a result together with its
+ * config. The instant is on the clock that `ts` and `now` are of, which is the server's.
+ *
+ * - **Token bucket**: the first ms at which it is full, if no call takes tokens. An instant that has passed,
+ *   or that is now, says that it is full. With `shards`, about that instant.
+ * - **Fixed window**: when the next window begins, whatever is left of this one. A debt may take longer.
+ * - **Slots**: when the next one is free, if its holder does not renew it.
+ *
+ * @returns `undefined` for credits, which no time brings back, and for slots that are all free.
+ *
+ * @example
+ * import { resetAt } from "trpc-rate-limit";
+ *
+ * const result = await limiter.limit("sendMessage", { key: userId });
+ * const config = limiter.configOf("sendMessage", { key: userId });
+ * const at = resetAt({ ...result, config, now: limiter.clock() });
+ * if (at !== undefined) console.log(`resets at ${new Date(at).toISOString()}`);
+ */
+export function resetAt(state: ResettableState<RateLimitConfig | ShownConfig>): number | undefined {
+  return resets({ ...state, config: withCalendar(state.config) });
 }

@@ -1,5 +1,5 @@
 export type { CalculatedRateLimit, RateLimitState } from "./calculate.js";
-export { calculateRateLimit } from "./calculate-anywhere.js";
+export { calculateRateLimit, resetAt } from "./calculate-anywhere.js";
 export { MAX_RETRY_AFTER } from "./config.js";
 export type {
   ConcurrencyConfig,
@@ -25,6 +25,7 @@ export {
   RateLimitStoreError,
 } from "./errors.js";
 export { levelOf } from "./levels.js";
+export type { ResettableState } from "./reset-at.js";
 export type { RateLimitSnapshot } from "./snapshot.js";
 export { type TokensHeld, waitsInLine } from "./waits-in-line.js";
 export { validateConfig } from "./validate-config.js";

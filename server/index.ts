@@ -17,6 +17,7 @@ export {
 export { ipKey, type IpKeyOptions } from "./http/ip-key.js";
 export type { LimitOfResult } from "./http/limit-of-result.js";
 export { rateLimitHeaders } from "./http/rate-limit-headers.js";
+export type { RateLimitHeadersOptions } from "./http/x-rate-limit.js";
 export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
 export type { AcquireOptions } from "./limiter/types/acquire.js";
 export type { ChargeOptions, ChargeResult } from "./limiter/types/charge.js";

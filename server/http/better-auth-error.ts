@@ -46,7 +46,7 @@ export function toBetterAuthError(error: unknown): unknown {
     const rateLimit = withFewDenials(answered.rateLimit);
     const { message } = remadeError(error, rateLimit);
     const body = { code: "RATE_LIMITED", message, rateLimit };
-    const headers = headersOf(factsOfDenial(rateLimit));
+    const headers = headersOf(factsOfDenial(rateLimit), {});
     // The field that better-auth's own limits send, which its clients read.
     const fields = { ...headers, "X-Retry-After": headers["Retry-After"]! };
     return new ApiError(answered, body, fields, error);

@@ -7,6 +7,7 @@ import type { FixedWindowConfig } from "../../core/limit-config.js";
 import { isCredits } from "../../core/rows/credits.js";
 import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { isOfZone } from "../../core/with-calendar.js";
+import { resetAt } from "../../core/reset-at.js";
 import { windowAfter, windowAt } from "../../core/windows.js";
 
 /** The facts that a response has about one limit. */
@@ -72,8 +73,14 @@ export function limitFields(facts: readonly LimitFacts[]): Record<string, string
 
 const SEPARATOR = ", ";
 
+/** Of several facts, the fact with the longest wait counts, or else the fact with the fewest tokens. */
+export function isStricter(a: LimitFacts, b: LimitFacts): boolean {
+  const [waitA, waitB] = [a.retryAfter ?? 0, b.retryAfter ?? 0];
+  return waitA === waitB ? a.value < b.value : waitA > waitB;
+}
+
 /** Whether the fields can be calculated from these numbers. */
-function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boolean {
+export function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boolean {
   const { rate, capacity = rate, period } = config;
   const { start = 0 } = config as { start?: number };
   const length = typeof period === "string" ? 1 : period;
@@ -128,11 +135,7 @@ function stateOf(fact: LimitFacts): string {
 
 /** ms until a token bucket is full, or a fixed window ends. `Infinity` for credits. */
 function untilFull(fact: LimitFacts): number {
-  const { config, value, now } = fact;
-  if (isCredits(config)) return Infinity;
-  return config.kind !== "fixed window"
-    ? ((capacityOf(config) - value) / config.rate) * config.period
-    : windowOf(fact, config).end - now;
+  return (resetAt(fact) ?? Infinity) - fact.now;
 }
 
 /**
@@ -150,11 +153,11 @@ function windowOf({ now }: LimitFacts, config: FixedWindowConfig) {
   return { start, end: windowAfter(config, start, 1) };
 }
 
-function seconds(ms: number): number {
+export function seconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }
 
-function integer(value: number): number {
+export function integer(value: number): number {
   return Math.min(MAX_INTEGER, Math.floor(value));
 }
 

@@ -13,6 +13,7 @@ import {
   longestOf,
   waitField,
 } from "./header-fields.js";
+import { type RateLimitHeadersOptions, xFields } from "./x-rate-limit.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 
 /**
@@ -23,7 +24,8 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  * - `RateLimit`: `r` whole tokens left, and `t` seconds until the denied call would pass, or else
  *   until the limit is full again or its window ends;
  * - `Retry-After`: for a denial, whole seconds, rounded up. The field is missing where no wait helps, as
- *   with credits (`kind: "credits"`). Credits have neither `w` nor `t`.
+ *   with credits (`kind: "credits"`). Credits have neither `w` nor `t`;
+ * - with `xRateLimit`, the fields that clients have read before these.
  *
  * The error of several limits gives the fields of each limit that denied the call. A call that was let
  * through because the store failed (`storeFailed`), or while the limiter was switched off (`disabled`), has
@@ -40,24 +42,32 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  * const headers = rateLimitHeaders(result, { limiter, name: "sendMessage", key: userId });
  * const response = Response.json({ sent: result.ok }, { status: result.ok ? 200 : 429, headers });
  */
-export function rateLimitHeaders(decision: {
-  data: { rateLimit: RateLimitErrorData };
-}): Record<string, string>;
+export function rateLimitHeaders(
+  decision: { data: { rateLimit: RateLimitErrorData } },
+  options?: RateLimitHeadersOptions,
+): Record<string, string>;
 export function rateLimitHeaders<TLimits extends LimitConfigs>(
   decision: RateLimitResult,
-  limit: LimitOfResult<TLimits>,
+  limit: LimitOfResult<TLimits> & RateLimitHeadersOptions,
 ): Record<string, string>;
 export function rateLimitHeaders(
   decision: unknown,
-  limit: Partial<LimitOfResult> = {},
+  limit: Partial<LimitOfResult> & RateLimitHeadersOptions = {},
 ): Record<string, string> {
   if (isResult(decision) && decision.ok && (decision.storeFailed || decision.disabled)) return {};
-  if (isResult(decision)) return headersOf([factsOf(decision, limit)]);
-  if (isRateLimitError(decision)) return headersOf(factsOfDenial(decision.data.rateLimit));
+  if (isResult(decision)) return headersOf([factsOf(decision, limit)], limit);
+  if (isRateLimitError(decision)) return headersOf(factsOfDenial(decision.data.rateLimit), limit);
   throw new RateLimitInputError("result", "rateLimitHeaders needs a result or a RateLimitError");
 }
 
-export function headersOf(facts: readonly LimitFacts[]): Record<string, string> {
+export function headersOf(
+  facts: readonly LimitFacts[],
+  options: RateLimitHeadersOptions,
+): Record<string, string> {
   const longest = longestOf(facts.map(({ retryAfter = 0 }) => retryAfter));
-  return { ...(longest > 0 && waitField(longest)), ...limitFields(facts) };
+  return {
+    ...(longest > 0 && waitField(longest)),
+    ...limitFields(facts),
+    ...xFields(facts, options),
+  };
 }

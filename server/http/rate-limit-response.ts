@@ -8,10 +8,11 @@ import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
+import type { RateLimitHeadersOptions } from "./x-rate-limit.js";
 import { headersOf } from "./rate-limit-headers.js";
 
 /** The options of `rateLimitResponse`. */
-export interface RateLimitResponseInit {
+export interface RateLimitResponseInit extends RateLimitHeadersOptions {
   /**
    * More header fields, such as the fields of CORS. The response's own fields replace fields of the same
    * name.
@@ -111,7 +112,7 @@ function respond(
 ): Response {
   const headers = new Headers(init.headers);
   headers.set("Content-Type", "application/json");
-  const fields = body.kind === "RateLimited" ? headersOf(factsOfDenial(body)) : {};
+  const fields = body.kind === "RateLimited" ? headersOf(factsOfDenial(body), init) : {};
   for (const [name, value] of Object.entries(fields)) headers.set(name, value);
   return new Response(toJson(body), { status, headers });
 }

@@ -3,11 +3,13 @@ import type { TRPCError } from "@trpc/server";
 import { isRateLimitError } from "../../core/errors.js";
 import {
   factsOfDenial,
+  isStricter,
   type LimitFacts,
   limitFields,
   longestOf,
   waitField,
 } from "../http/header-fields.js";
+import { type RateLimitHeadersOptions, validateXRateLimit, xFields } from "../http/x-rate-limit.js";
 import { decisionsOf } from "./decisions-of-call.js";
 import { concealedWait, toTRPCError } from "./errors.js";
 
@@ -33,6 +35,8 @@ export interface RateLimitResponseMetaOptions {
  *
  * A batch stream and a subscription get no fields: their headers are sent before their calls run.
  *
+ * @param options for more fields: `responseMeta: (of) => rateLimitResponseMeta(of, { xRateLimit: "epoch" })`.
+ *
  * @example
  * import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
  * import { rateLimitResponseMeta } from "trpc-rate-limit/trpc";
@@ -46,11 +50,11 @@ export interface RateLimitResponseMetaOptions {
  *     responseMeta: rateLimitResponseMeta,
  *   });
  */
-export function rateLimitResponseMeta({
-  info,
-  errors,
-  eagerGeneration = false,
-}: RateLimitResponseMetaOptions): { headers?: Headers } {
+export function rateLimitResponseMeta(
+  { info, errors, eagerGeneration = false }: RateLimitResponseMetaOptions,
+  options: RateLimitHeadersOptions = {},
+): { headers?: Headers } {
+  validateXRateLimit(options);
   if (eagerGeneration) return {};
   const byName = new Map<string, LimitFacts>();
   const add = (fact: LimitFacts) => {
@@ -71,12 +75,7 @@ export function rateLimitResponseMeta({
     headers: new Headers({
       ...(longest > 0 && waitField(longest)),
       ...limitFields(facts),
+      ...xFields(facts, options),
     }),
   };
-}
-
-/** Of several decisions about one limit, the response reports the decision with the longest wait. */
-function isStricter(a: LimitFacts, b: LimitFacts): boolean {
-  const [waitA, waitB] = [a.retryAfter ?? 0, b.retryAfter ?? 0];
-  return waitA === waitB ? a.value < b.value : waitA > waitB;
 }

@@ -8,6 +8,7 @@ import {
   type RateLimiter,
   rateLimitHeaders,
   rateLimitResponse,
+  resetAt,
   SECOND,
 } from "trpc-rate-limit/server";
 
@@ -43,6 +44,31 @@ export async function responses(thrown: unknown, error: RateLimitError, anyLimit
   rateLimitResponse(await limiter.limitAll([{ name: "sendMessage" }]));
   // @ts-expect-error not every error is a denial
   rateLimitHeaders(new Error("a bug"));
+}
+
+export async function fields(error: RateLimitError) {
+  const result = await limiter.limit("sendMessage");
+  const about = { limiter, name: "sendMessage" } as const;
+  rateLimitHeaders(result, { ...about, xRateLimit: "seconds" });
+  rateLimitHeaders(error, { xRateLimit: "epoch" });
+  rateLimitResponse(error, { xRateLimit: "epoch" });
+  rateLimitResponse(result, { ...about, xRateLimit: "epoch" });
+  // @ts-expect-error no such form
+  rateLimitHeaders(error, { xRateLimit: "ms" });
+}
+
+export async function resets(error: RateLimitError) {
+  const config = limiter.configOf("sendMessage");
+  const [snapshot] = await limiter.snapshots([{ name: "sendMessage" }]);
+  const states = [snapshot!, error.data.rateLimit, await limiter.getValue("sendMessage")];
+  for (const state of states) resetAt(state);
+  const result = await limiter.limit("sendMessage");
+  if (result.ok) resetAt({ ...result, config });
+  resetAt({ ...result, config, now: limiter.clock() });
+  // @ts-expect-error a denial does not say when it was
+  if (!result.ok) resetAt({ ...result, config });
+  // @ts-expect-error a result does not say its config
+  resetAt({ ...result, now: limiter.clock() });
 }
 
 export function keys(header: string | null, address: string | undefined, many: string[]) {

@@ -49,6 +49,7 @@ export const CORE: Sections = {
       types: ["CalculatedRateLimit", "RateLimitState", "PeriodicConfig", "Bucket"],
     },
     "levelOf",
+    { main: "resetAt", types: ["ResettableState"] },
     "waitInWords",
     "waitsInLine",
   ],

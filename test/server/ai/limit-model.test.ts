@@ -124,6 +124,26 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
     expect(await at.left()).toBe(200);
   });
 
+  it("asks the model each time while the limits are off, whatever a call is worth", async () => {
+    const ai = await open();
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits,
+      enabled: false,
+      logger: false,
+    });
+    const provider = [{ name: "provider" }, { name: "requests", of: "requests" }] as const;
+    const options = { name: "tokens", key, provider, estimate: () => 50_000 } as const;
+    const doGenerate = async () => ({
+      usage: ai.usage(90_000, 30),
+      response: { headers: { "retry-after": "60", "x-ratelimit-remaining-tokens": "0" } },
+    });
+    const model = ai.model({ doGenerate }, limitModel(limiter, options));
+    for (let i = 0; i < 3; i++) {
+      expect(await ai.generateText({ ...once, model })).toMatchObject({ text: "Hello" });
+    }
+  });
+
   it.each([
     ["nothing", [undefined, undefined]],
     ["half", [20, undefined]],
