@@ -63,10 +63,10 @@ export function predict(
 ): CheckedRateLimit {
   const { config, closedUntil } = snapshot;
   const now = at + offset;
-  const { value } = calculateRateLimit(lapsedAt(snapshot, now), config, now, count);
+  const { value, ts } = calculateRateLimit(lapsedAt(snapshot, now), config, now, count);
   const { retryAt } = predictStatus(availableAt(snapshot, count) - offset, at);
   const opensAt = closedUntil! > now ? closedUntil! - offset : undefined;
-  return { value, config, retryAt, closedUntil: opensAt, now };
+  return { value, ts, config, retryAt, closedUntil: opensAt, now };
 }
 
 /**

@@ -39,11 +39,14 @@ export type WhenLimited = "send" | "reject" | "wait";
 
 /**
  * The predicted answer to a call. `value` is the tokens that would remain, negative when there are not
- * enough. `now` is the server's time at that instant, epoch ms.
+ * enough. `now` is the server's time at that instant, epoch ms. `resetAt` of `trpc-rate-limit` takes the
+ * prediction, and answers in the server's time: `resetAt(checked) - checked.now` is the wait, in ms.
  */
 export interface CheckedRateLimit {
   /** The tokens that would remain; negative when there are not enough. */
   value: number;
+  /** The instant of `value` on the server's clock, epoch ms; for a fixed window, the start of a window. */
+  ts: number;
   /** The config by which it was calculated. */
   config: ShownConfig;
   /**

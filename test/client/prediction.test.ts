@@ -25,7 +25,7 @@ it("assumes that a debt is spread evenly over the shards", () => {
 });
 
 it("predicts a denial in whole ms, at an instant with fractions of one", () => {
-  const checked = { value: -1, config: CONFIG, retryAt: 1000, now: 2000.5 };
+  const checked = { value: -1, ts: 2000.5, config: CONFIG, retryAt: 1000, now: 2000.5 };
   expect(denialOf("a", checked, 990.5, 1)).toMatchObject({ retryAfter: 10, now: 2000 });
 });
 
