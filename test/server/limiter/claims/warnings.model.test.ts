@@ -7,6 +7,7 @@ import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
   HOUR,
+  memoryStore,
   MINUTE,
   type RateLimitStore,
   SECOND,
@@ -43,7 +44,11 @@ function open(store: RateLimitStore, clock: () => number) {
 }
 
 type Limiter = ReturnType<typeof open>;
-type Taken = { limiter: Limiter; taken: Awaited<ReturnType<Limiter["limit"]>> };
+interface Taken {
+  limiter: Limiter;
+  plan: "small" | "large";
+  taken: Awaited<ReturnType<Limiter["limit"]>>;
+}
 
 interface Program {
   limiter: Limiter;
@@ -58,7 +63,7 @@ interface Program {
 
 async function take(at: Program): Promise<void> {
   const { limiter, name, of, count } = at;
-  at.last = { limiter, taken: await limiter.limit(name, { ...of, count }) };
+  at.last = { limiter, plan: of.plan, taken: await limiter.limit(name, { ...of, count }) };
 }
 
 /** Each step is one change of the use, or none. The time alone changes no row. */
@@ -118,8 +123,8 @@ async function runProgram(
   const expected: number[] = [];
   const log: string[] = [];
   let last: Taken | undefined;
-  const look = async () => {
-    const { value, config, ts } = await limiters[0].getValue(name, of);
+  const look = async (plan: Taken["plan"]) => {
+    const { value, config, ts } = await limiters[0].getValue(name, { key, plan });
     const { capacity = config.rate } = config;
     return { used: (capacity - value) / capacity, window: name === "window" ? ts : undefined };
   };
@@ -136,11 +141,13 @@ async function runProgram(
       clock,
     };
     log.push(`${word} (${program.count}, ${of.plan}, ${clock()})`);
-    const before = await look();
+    // A result is corrected by the plan of its call.
+    const plan = /^(settle|refund)$/.test(word) ? (last?.plan ?? of.plan) : of.plan;
+    const before = await look(plan);
     await step(program);
     last = program.last;
     if (word.startsWith("wait") || word.startsWith("change")) continue;
-    const { used: after, window } = await look();
+    const { used: after, window } = await look(plan);
     expected.push(...model.crossedBy({ before: before.used, after, window }));
     const found = await limiters[1].warnings(name, { key });
     const got = rising(found.map((each) => each.level));
@@ -149,17 +156,26 @@ async function runProgram(
   }
 }
 
-const many = Number(process.env["FUZZ_CASES"] ?? cases(3000));
+const many = Number(process.env["FUZZ_CASES"] ?? cases(10_000));
 
-it.each(stores)(
-  "crosses the levels that the model crosses, on %s",
-  { timeout: 60_000 + many },
-  async (on, openStore) => {
+it("crosses the levels that the model crosses", { timeout: 60_000 + many }, async () => {
+  const clock = createManualClock(1_900_000_000_000);
+  const random = xorshift(Number(process.env["FUZZ_SEED"] ?? 7));
+  for (let i = 0; i < many; i++) {
+    // A list of rows takes longer in a store that has more of them.
+    const store = memoryStore();
+    await runProgram([open(store, clock), open(store, clock)], clock, "key", random);
+  }
+});
+
+it.each(stores.filter(([on]) => on !== "memory"))(
+  "crosses the same levels by the statements of %s",
+  { timeout: 60_000 },
+  async (_, openStore) => {
     await using opened = await openStore();
     const clock = createManualClock(1_900_000_000_000);
     const limiters = [open(opened.store, clock), open(opened.peer, clock)] as const;
-    const random = xorshift(Number(process.env["FUZZ_SEED"] ?? 7));
-    const programs = on === "memory" ? many : Math.min(many, cases(200));
-    for (let i = 0; i < programs; i++) await runProgram(limiters, clock, `key ${i}`, random);
+    const random = xorshift(8);
+    for (let i = 0; i < cases(200); i++) await runProgram(limiters, clock, `key ${i}`, random);
   },
 );
