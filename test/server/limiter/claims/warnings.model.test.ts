@@ -158,7 +158,7 @@ async function runProgram(
 
 const many = Number(process.env["FUZZ_CASES"] ?? cases(10_000));
 
-it("crosses the levels that the model crosses", { timeout: 60_000 + many }, async () => {
+it("crosses the levels that the model crosses", { timeout: 60_000 + 4 * many }, async () => {
   const clock = createManualClock(1_900_000_000_000);
   const random = xorshift(Number(process.env["FUZZ_SEED"] ?? 7));
   for (let i = 0; i < many; i++) {
