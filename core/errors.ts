@@ -192,6 +192,7 @@ export class RateLimitInputError extends Error {
    * - `"unsatisfiable"`: a count that no wait could satisfy;
    * - `"key"`: empty, of more than 191 UTF-16 code units, or with a NUL or a lone surrogate; or not
    *   an address where `ipKey` wants one;
+   * - `"no key"`: the `key` function of a host returned `null` for this caller;
    * - `"name"`: not valid, or unknown and without a config;
    * - `"once"`: an id for `once` that is empty, has a NUL or a lone surrogate, or is too long together
    *   with the key;
@@ -202,7 +203,7 @@ export class RateLimitInputError extends Error {
   constructor(
     /** The argument that is not valid. */
     readonly reason:
-      "count" | "unsatisfiable" | "key" | "name" | "once" | "holder" | "holds" | "result",
+      "count" | "unsatisfiable" | "key" | "no key" | "name" | "once" | "holder" | "holds" | "result",
     message: string,
   ) {
     super(message);

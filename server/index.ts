@@ -6,6 +6,7 @@ export {
   betterAuthPlugin,
   type BetterAuthCall,
   type BetterAuthPlugin,
+  type BetterAuthPluginOptions,
   type BetterAuthRule,
   type BetterAuthRules,
 } from "./http/better-auth-plugin.js";
@@ -14,6 +15,7 @@ export {
   type BetterAuthStorage,
   type BetterAuthStorageOptions,
 } from "./http/better-auth-storage.js";
+export type { RateLimitRefusal } from "./hosts/refusal.js";
 export { ipKey, type IpKeyOptions } from "./http/ip-key.js";
 export type { LimitOfResult } from "./http/limit-of-result.js";
 export { rateLimitHeaders } from "./http/rate-limit-headers.js";

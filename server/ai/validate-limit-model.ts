@@ -76,6 +76,6 @@ export function keyOf(answer: unknown, name: string): string | undefined {
     const problem =
       `limitModel() needs a key for ${describe(name)}, got ${describe(answer)}: give it the user's id, ` +
       "or SHARED_BUCKET for the bucket that all callers share";
-    return new RateLimitInputError("key", problem);
+    return new RateLimitInputError(answer === null ? "no key" : "key", problem);
   });
 }

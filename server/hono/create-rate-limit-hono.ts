@@ -1,26 +1,24 @@
 /** Binds a limiter to an application of Hono: middleware that charges its routes. */
 import type { Context, Env, Next } from "hono";
-import { countOf } from "../../core/count.js";
-import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { describe, RateLimitConfigError } from "../../core/errors.js";
 import {
   chargeRequest,
   type ChargedRequest,
   type RequestItem,
   settleRequest,
-  validateCharging,
 } from "../hosts/charge-request.js";
-import { planOption, validatePlan } from "../limiter/parts/plan-of-request.js";
-import { rateLimitHeaders } from "../http/rate-limit-headers.js";
+import { refusalOf } from "../hosts/refusal.js";
+import { checkHostOptions, type HostOptions, readRoute } from "../http/charged-route.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
+import { headersOfRequest } from "../http/request-headers.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
-import { chargedNames, slotsAmong } from "../limiter/types/named-limits.js";
-import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
-import { keyOfAnswer } from "../limiter/types/key-answer.js";
+import { namesOf } from "../limiter/types/known-options.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
-import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
+import type { PlanName } from "../limiter/types/plan-types.js";
 import type {
   HonoRateLimited,
   HonoRateLimitedOptions,
+  HonoRespond,
   RateLimitHonoOptions,
 } from "./hono-types.js";
 
@@ -29,6 +27,8 @@ const OPTIONS = namesOf<RateLimitHonoOptions<Env, LimitConfigs>>({
   key: true,
   plan: true,
   config: true,
+  respond: true,
+  xRateLimit: true,
 });
 const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
   key: true,
@@ -36,7 +36,14 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
   count: true,
   on: true,
   resetOnSuccess: true,
+  respond: true,
 });
+
+/** How a request is answered, beside its own handler. */
+interface Answering<TEnv extends Env> {
+  respond: HonoRespond<TEnv> | undefined;
+  xRateLimit: "seconds" | "epoch" | undefined;
+}
 
 /**
  * `rateLimited("sendMessage")` is middleware of Hono; see `HonoRateLimited`.
@@ -61,78 +68,24 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
 export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends Env = Env>(
   options: RateLimitHonoOptions<TEnv, TLimits>,
 ): { rateLimited: HonoRateLimited<TEnv, keyof TLimits & string, PlanName<TLimits>> } {
-  const checked = checkedOptions(options);
-  const { limiter } = checked;
+  checkHostOptions("createRateLimitHono()", options as HostOptions<Context<TEnv>>, OPTIONS);
+  // A copy, because the caller may change the object later.
+  const { limiter, respond, xRateLimit, ...asked } = options;
+  const host = { limiter, ...asked } as HostOptions<Context<TEnv>>;
   return {
     rateLimited(names, charging = {}) {
-      const itemsOf = readRoute(checked, names, charging);
+      const itemsOf = readRoute(host, names, charging, CALL_OPTIONS);
+      const answering = { respond: charging.respond ?? respond, xRateLimit };
       return async (context, next) => {
         // The middleware adds a variable to the context. The functions of the options read the
         // application's variables.
         const c = context as unknown as Context<TEnv>;
         const given = typeof limiter === "function" ? limiter(c) : limiter;
         const own = given as unknown as UntypedRateLimiter;
-        return charge(own, c, next, () => itemsOf(c, own));
+        return charge(own, c, next, () => itemsOf(c, own), answering);
       };
     },
   };
-}
-
-function checkedOptions<TEnv extends Env, TLimits extends LimitConfigs>(
-  options: RateLimitHonoOptions<TEnv, TLimits>,
-): RateLimitHonoOptions<TEnv, TLimits> {
-  rejectUnknownOptions(options, OPTIONS, "createRateLimitHono()");
-  const { limiter, key, plan, config } = options;
-  for (const [option, value] of Object.entries({ key, plan, config })) {
-    if (typeof value !== "function" && !(option !== "key" && value === undefined)) {
-      throw new RateLimitConfigError(option, value, "a function of the request's context");
-    }
-  }
-  if (plan !== undefined && typeof limiter !== "function") {
-    validatePlan("createRateLimitHono()", limiter, Object.keys(limiter.limits), plan);
-  }
-  return { limiter, key, plan, config };
-}
-
-/** Checks the arguments of `rateLimited`, and returns the items that a request is charged. */
-function readRoute<TEnv extends Env, TLimits extends LimitConfigs>(
-  { limiter, key, plan, config }: RateLimitHonoOptions<TEnv, TLimits>,
-  names: string | readonly string[],
-  charging: HonoRateLimitedOptions<TEnv, keyof TLimits & string, PlanName<TLimits>>,
-) {
-  type TName = keyof TLimits & string;
-  const limits = typeof limiter === "function" ? undefined : limiter.limits;
-  const all = chargedNames(names, limits);
-  if (limits !== undefined) refuseSlots(slotsAmong(all, limits));
-  rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
-  validateCharging("rateLimited()", charging);
-  const { on = "call", resetOnSuccess = false, count, key: ownKey = key, plan: ownPlan } = charging;
-  if (typeof count !== "function") countOf(charging as { count?: number });
-  if (typeof limiter !== "function" && (ownPlan ?? plan ?? config) === ownPlan) {
-    validatePlan("rateLimited()", limiter, all, ownPlan);
-  }
-  const sayPlan = (c: Context<TEnv>, name: TName) => {
-    if (ownPlan === undefined) return plan && (() => plan(c, name as PlannedName<TLimits>));
-    return () => (typeof ownPlan === "function" ? ownPlan(c, name) : ownPlan);
-  };
-
-  return (c: Context<TEnv>, own: UntypedRateLimiter) =>
-    Promise.all(
-      (all as readonly TName[]).map(async (name) => {
-        const of = { name, key: keyOf(await ownKey(c, name), name) };
-        const given = await config?.(c, name);
-        return {
-          ...of,
-          ...(given === undefined && (await planOption(own, of, sayPlan(c, name)))),
-          ...("count" in charging && {
-            count: typeof count === "function" ? await count(c, name) : count!,
-          }),
-          config: given,
-          on,
-          resetOnSuccess,
-        };
-      }),
-    );
 }
 
 /** Answers a request that is denied. Settles a request that is let through after its handler. */
@@ -141,12 +94,13 @@ async function charge<TEnv extends Env>(
   c: Context<TEnv>,
   next: Next,
   toItems: () => Promise<RequestItem<Context<TEnv>>[]>,
+  answering: Answering<TEnv>,
 ): Promise<Response | undefined> {
   let charged: ChargedRequest<Context<TEnv>>;
   try {
     charged = await chargeRequest(own, await toItems());
   } catch (error) {
-    return rateLimitResponse(error as Error);
+    return refuse(c, error as Error, answering);
   }
   c.set("rateLimit" as never, charged.granted as never);
   try {
@@ -157,42 +111,34 @@ async function charge<TEnv extends Env>(
   }
   const failed = c.error !== undefined || c.res.status >= 400;
   const costs = await settleRequest(own, charged, failed ? c : undefined);
-  addHeaders(c, own, charged, costs);
+  const isShown = (_: unknown, i: number) => costs[i] === true;
+  addHeaders(c, headersOfRequest(own, charged, isShown, answering));
   return undefined;
 }
 
-/** Adds the header fields of the limits that the request costs. The fields of other middleware stay. */
-function addHeaders<TEnv extends Env>(
+/** @throws the error itself where the client has not caused it. */
+async function refuse<TEnv extends Env>(
   c: Context<TEnv>,
-  limiter: UntypedRateLimiter,
-  { items, results }: ChargedRequest<Context<TEnv>>,
-  costs: readonly boolean[],
-): void {
-  for (const [i, { name, key, plan, config }] of items.entries()) {
-    if (!costs[i]) continue;
-    const about = { limiter: limiter as never, name, key, plan: plan as never, config };
-    for (const [field, value] of Object.entries(rateLimitHeaders(results[i]!, about))) {
-      c.header(field, value, { append: true });
-    }
+  error: Error,
+  { respond, xRateLimit }: Answering<TEnv>,
+): Promise<Response> {
+  const response = rateLimitResponse(error, { xRateLimit });
+  const refusal = refusalOf(error);
+  if (respond === undefined || refusal === undefined) return response;
+  const answer: Response | undefined = await respond(c, refusal, response);
+  if (answer !== undefined) return answer;
+  const message = `respond must return a Response, got ${describe(answer)}`;
+  throw new RateLimitConfigError("respond", answer, { message });
+}
+
+/**
+ * The `RateLimit` fields of other middleware stay, because these fields are lists. An `X-RateLimit` field
+ * has room for one limit, which is that of the route.
+ */
+function addHeaders<TEnv extends Env>(c: Context<TEnv>, fields: Record<string, string>): void {
+  const hasX = c.res.headers.has("X-RateLimit-Limit");
+  for (const [field, value] of Object.entries(fields)) {
+    const isX = field.startsWith("X-");
+    if (!isX || !hasX) c.header(field, value, { append: !isX });
   }
-}
-
-/** The middleware does not see the end of a body that is streamed. */
-function refuseSlots(slots: string | undefined): void {
-  if (slots === undefined) return;
-  const message =
-    `rateLimited() cannot hold a slot of ${describe(slots)} to the end of a response; ` +
-    "use limiter.enter() in the handler";
-  throw new RateLimitConfigError("names", slots, { message });
-}
-
-function keyOf(answer: unknown, name: string): string | undefined {
-  return keyOfAnswer(answer, () => {
-    const problem =
-      answer === null
-        ? "no key for this caller"
-        : `no key: its function returned ${describe(answer)}; return the key, null to refuse the ` +
-          "request, or SHARED_BUCKET for the bucket that all callers share";
-    return new RateLimitInputError("key", `rate limit ${describe(name)} has ${problem}`);
-  });
 }

@@ -3,6 +3,8 @@ import type { Context, Env, MiddlewareHandler } from "hono";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedOn, ChargingLimiter } from "../hosts/charge-request.js";
+import type { RateLimitRefusal } from "../hosts/refusal.js";
+import type { RateLimitHeadersOptions } from "../http/x-rate-limit.js";
 import type { LimitAllResult } from "../limiter/types/limit-all.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { KeyAnswer } from "../limiter/types/key-answer.js";
@@ -11,13 +13,29 @@ import type { PlannedName, PlanName } from "../limiter/types/plan-types.js";
 type OrFunction<TEnv extends Env, TName extends string, TValue> =
   TValue | ((c: Context<TEnv>, name: TName) => TValue | Promise<TValue>);
 
+/**
+ * Answers a request that is not let through, in place of `rateLimitResponse`.
+ *
+ * @param refusal why, with the error: `reason` is `"denied"`, `"no key"`, `"invalid input"` or
+ * `"store failure"`.
+ * @param response the answer that the request gets otherwise: return it, or take its header fields.
+ */
+export type HonoRespond<TEnv extends Env> = (
+  c: Context<TEnv>,
+  refusal: RateLimitRefusal,
+  response: Response,
+) => Response | Promise<Response>;
+
 /** The options of `createRateLimitHono`. */
-export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitConfigs> {
+export interface RateLimitHonoOptions<
+  TEnv extends Env,
+  TLimits extends LimitConfigs,
+> extends RateLimitHeadersOptions {
   /** The limiter, or a function of the request where each request has its own, as on Workers. */
   limiter: ChargingLimiter<TLimits> | ((c: Context<TEnv>) => ChargingLimiter<TLimits>);
   /**
    * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share, and
-   * `null` to refuse the request with 400. Declare the type of `c` for the variables of your own
+   * `null` to refuse the request: with 400, or as `respond` answers `"no key"`. Declare the type of `c` for the variables of your own
    * middleware: `(c: Context<AppEnv>) => …`.
    */
   key: (c: Context<TEnv>, name: keyof TLimits & string) => KeyAnswer | Promise<KeyAnswer>;
@@ -43,6 +61,8 @@ export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitCon
         name: keyof TLimits & string,
       ) => RateLimitConfig | undefined | Promise<RateLimitConfig | undefined>)
     | undefined;
+  /** Your own answer to requests that are not let through. @default `rateLimitResponse` */
+  respond?: HonoRespond<TEnv> | undefined;
 }
 
 /** The tokens that a request is charged, and the bucket. */
@@ -70,6 +90,8 @@ export interface HonoRateLimitedOptions<
   on?: ChargedOn<Context<TEnv>> | undefined;
   /** Fill the bucket when the request succeeds, for example after a log-in. @default false */
   resetOnSuccess?: boolean | undefined;
+  /** Your own answer. @default the `respond` of `createRateLimitHono` */
+  respond?: HonoRespond<TEnv> | undefined;
 }
 
 /** The result that a handler finds at `c.var.rateLimit`. The result is always `ok`. */
@@ -81,7 +103,7 @@ export type GrantedOf<TNames> = TNames extends string
  * Middleware for a route, or for all routes of an app. `names` is one limit, or several limits that are
  * charged all or nothing in one round trip.
  *
- * A denied request is answered by `rateLimitResponse`: 429, with its header fields and the facts of the
+ * A denied request is answered by `respond`, or by `rateLimitResponse`: 429, with its header fields and the facts of the
  * denial as JSON. A granted request gets the `RateLimit` fields of the limits that it costs.
  */
 export type HonoRateLimited<

@@ -38,6 +38,23 @@ const INPUT = { status: 400, code: "BAD_REQUEST" } as const;
 /** A count that no wait could satisfy. */
 const UNSATISFIABLE = { status: 413, code: "PAYLOAD_TOO_LARGE" } as const;
 
+/**
+ * The reasons of a `RateLimitInputError` that a client can cause. The other reasons are mistakes of the
+ * server, which alone chooses names.
+ */
+const OF_CLIENTS: ReadonlySet<unknown> = new Set([
+  "key",
+  "no key",
+  "count",
+  "once",
+  "unsatisfiable",
+]);
+
+/** Whether a client can have caused an error about an input. */
+export function isOfClient(reason: unknown): boolean {
+  return OF_CLIENTS.has(reason);
+}
+
 /** @returns `undefined` for an error that is none of the package's. */
 export function statusOfError(error: unknown): AnsweredError | undefined {
   if (isRateLimitError(error)) {

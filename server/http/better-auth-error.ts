@@ -4,6 +4,7 @@
 import { type RateLimitErrorData, remadeError } from "../../core/errors.js";
 import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import { headersOf } from "./rate-limit-headers.js";
+import type { RateLimitHeadersOptions } from "./x-rate-limit.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
 
 /** The parts of better-auth's `APIError` that are used here. */
@@ -39,14 +40,16 @@ class ApiError extends Error implements BetterAuthError {
   }
 }
 
+const isAboutKey = (reason: unknown) => reason === "key" || reason === "no key";
+
 /** @returns the same error where the error is none of the limiter's, or is a mistake of the server. */
-export function toBetterAuthError(error: unknown): unknown {
+export function toBetterAuthError(error: unknown, options: RateLimitHeadersOptions): unknown {
   const answered = statusOfError(error);
   if (answered?.kind === "denied") {
     const rateLimit = withFewDenials(answered.rateLimit);
     const { message } = remadeError(error, rateLimit);
     const body = { code: "RATE_LIMITED", message, rateLimit };
-    const headers = headersOf(factsOfDenial(rateLimit), {});
+    const headers = headersOf(factsOfDenial(rateLimit), options);
     // The field that better-auth's own limits send, which its clients read.
     const fields = { ...headers, "X-Retry-After": headers["Retry-After"]! };
     return new ApiError(answered, body, fields, error);
@@ -56,7 +59,7 @@ export function toBetterAuthError(error: unknown): unknown {
     return new ApiError(answered, { code: "RATE_LIMITS_UNAVAILABLE", message }, {}, error);
   }
   // The other reasons are mistakes of the server: its rules alone choose names.
-  if (answered?.kind === "input" && answered.reason === "key") {
+  if (answered?.kind === "input" && isAboutKey(answered.reason)) {
     const { message } = error as Error;
     return new ApiError(answered, { code: "NO_RATE_LIMIT_KEY", message }, {}, error);
   }

@@ -3,10 +3,11 @@
  * address, or by any other key of the request. There is no import of better-auth: the types are its
  * types by structure.
  */
-import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { RateLimitConfigError } from "../../core/errors.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { PlanName } from "../limiter/types/plan-types.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import { noKey } from "../limiter/types/key-answer.js";
 import { requireLimit } from "../limiter/types/named-limits.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { accountOf, type PluginWithEndpoints, warningOfAccounts } from "./better-auth-account.js";
@@ -22,6 +23,8 @@ import {
   settleRequest,
   validateCharging,
 } from "../hosts/charge-request.js";
+import { refusalOf, type RateLimitRefusal } from "../hosts/refusal.js";
+import { type RateLimitHeadersOptions, validateXRateLimit } from "./x-rate-limit.js";
 import { planOption, validatePlan } from "../limiter/parts/plan-of-request.js";
 
 /** A request to better-auth, as the functions of a rule receive it. */
@@ -124,6 +127,28 @@ export interface BetterAuthPlugin {
   hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
 }
 
+/** The options of `betterAuthPlugin`. */
+export interface BetterAuthPluginOptions extends RateLimitHeadersOptions {
+  /**
+   * Your own answer to a request that is not let through: an `APIError` of better-auth, or another error,
+   * which the plugin throws.
+   *
+   * - `refusal` says why, with the error: its `reason` is `"denied"`, `"no key"`, `"invalid input"` or
+   *   `"store failure"`.
+   * - `error` is the error that is thrown otherwise, with its `body` and its header fields.
+   * @default returns `error`
+   */
+  respond?:
+    | ((
+        call: BetterAuthCall,
+        refusal: RateLimitRefusal,
+        error: BetterAuthError,
+      ) => Error | Promise<Error>)
+    | undefined;
+}
+
+const PLUGIN_OPTIONS = namesOf<BetterAuthPluginOptions>({ respond: true, xRateLimit: true });
+
 /** A rule of any limiter. */
 type AnyRule = BetterAuthRule<string, string>;
 
@@ -142,7 +167,7 @@ const RULE_OPTIONS = namesOf<AnyRule>({
  * The limits of one endpoint are charged all or nothing. A denied request is answered by 429 with
  * `rateLimitHeaders`; its JSON has `rateLimit`, the facts of the denial. While the store fails, the
  * answer is 503, unless the limit has `whenStoreFails: "allow"`. Calls of `auth.api` count like requests;
- * a denied call throws the error.
+ * a denied call throws the error. With `respond`, the answers are your own.
  *
  * @throws RateLimitConfigError for a limit that the limiter does not have, and for an option that
  * does not exist or makes no sense.
@@ -158,6 +183,7 @@ const RULE_OPTIONS = namesOf<AnyRule>({
 export function betterAuthPlugin<TLimits extends LimitConfigs>(
   limiter: ChargingLimiter<TLimits>,
   rules: BetterAuthRules<keyof TLimits & string, PlanName<TLimits>>,
+  options: BetterAuthPluginOptions = {},
 ): BetterAuthPlugin {
   /**
    * The property of better-auth's context of the call that holds the charge. A `WeakMap` by context would
@@ -167,17 +193,19 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
   const charge: unique symbol = Symbol("trpc-rate-limit");
   const untyped = limiter as unknown as UntypedRateLimiter;
   const byPath = validated(rules, untyped);
+  validateOptions(options);
   const rulesOf = ({ path = "" }: HookContext) =>
     byPath.filter(([pattern]) => matches(pattern, path)).flatMap(([, some]) => some);
   const matcher = (context: HookContext) => rulesOf(context).length > 0;
 
   async function before(context: HookContext): Promise<undefined> {
+    const call = callOf(context);
     try {
-      const items = await itemsOf(untyped, rulesOf(context), callOf(context));
+      const items = await itemsOf(untyped, rulesOf(context), call);
       const charged = await chargeRequest(untyped, items);
       Object.assign(context.context ?? {}, { [charge]: charged });
     } catch (error) {
-      throw toBetterAuthError(error);
+      throw await answerOf(error, call, options);
     }
   }
 
@@ -206,6 +234,26 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
   };
 }
 
+/** The error that answers a request which is not let through. */
+async function answerOf(
+  error: unknown,
+  call: BetterAuthCall,
+  { respond, ...headers }: BetterAuthPluginOptions,
+): Promise<unknown> {
+  const answer = toBetterAuthError(error, headers);
+  const refusal = answer === error ? undefined : refusalOf(error);
+  if (respond === undefined || refusal === undefined) return answer;
+  return respond(call, refusal, answer as BetterAuthError);
+}
+
+function validateOptions(options: BetterAuthPluginOptions): void {
+  rejectUnknownOptions(options, PLUGIN_OPTIONS, "betterAuthPlugin()");
+  validateXRateLimit(options);
+  const { respond } = options;
+  if (respond === undefined || typeof respond === "function") return;
+  throw new RateLimitConfigError("respond", respond, "a function of the request");
+}
+
 async function itemsOf(
   limiter: UntypedRateLimiter,
   rules: readonly AnyRule[],
@@ -224,8 +272,7 @@ async function itemsOf(
           resetOnSuccess,
         };
       }
-      const message = `the request has no key for rate limit ${describe(name)}`;
-      throw new RateLimitInputError("key", message);
+      throw noKey(name);
     }),
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { RateLimitResult } from "../../core/decide.js";
 import { type RateLimitErrorData, RateLimitInputError } from "../../core/errors.js";
-import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
+import { type AnsweredError, isOfClient, statusOfError } from "../hosts/status-of-error.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
@@ -70,7 +70,7 @@ export function rateLimitResponse(
   const answered = answeredOf(error);
   if (answered?.kind === "denied") return respond(answered.status, answered.rateLimit, init);
   if (answered?.kind === "store") return respond(answered.status, { kind: "StoreFailure" }, init);
-  if (answered?.kind !== "input" || !OF_CLIENTS.has(answered.reason)) throw error;
+  if (answered?.kind !== "input" || !isOfClient(answered.reason)) throw error;
   return respond(answered.status, { kind: "InvalidInput", reason: answered.reason }, init);
 }
 
@@ -82,12 +82,6 @@ function answeredOf(error: unknown): AnsweredError | undefined {
   // A `TRPCError` of a denial has the facts itself. Without the facts, it is an error of the application.
   return answered?.kind === "denied" ? undefined : answered;
 }
-
-/**
- * The reasons that a client can cause. The other reasons are mistakes of the server, which alone chooses
- * names.
- */
-const OF_CLIENTS: ReadonlySet<unknown> = new Set(["key", "count", "once", "unsatisfiable"]);
 
 function denialOf(result: RateLimitResult, limit: Partial<LimitOfResult>): RateLimitErrorData {
   const { name, config, value, now, retryAfter } = factsOf(result, limit);

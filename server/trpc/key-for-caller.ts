@@ -5,7 +5,7 @@
 import { TRPCError } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateKey } from "../../core/validate-key.js";
-import { type KeyAnswer, SHARED_BUCKET } from "../limiter/types/key-answer.js";
+import { type KeyAnswer, noKey, SHARED_BUCKET } from "../limiter/types/key-answer.js";
 
 /** The argument of a `key` function. */
 export interface KeyResolverOptions<TContext, TName extends string> {
@@ -62,7 +62,9 @@ export function keyOf(
   requested?: string,
 ): string | undefined {
   if (answer === SHARED_BUCKET) return undefined;
-  if (answer === null) throw keyRejected(name, requested);
+  if (answer === null) {
+    throw keyRejected(name, requested, requested === undefined ? noKey(name) : undefined);
+  }
   if (answer === undefined) throw keyRejected(name, requested, missingKey(name));
   // Validate the key here: all watched limits are read together, and one invalid key would fail all
   // reads.
@@ -83,7 +85,7 @@ function keyRejected(name: string, requested: string | undefined, cause?: Error)
     code: "BAD_REQUEST",
     message:
       requested === undefined
-        ? `Rate limit "${name}" has no key for this caller`
+        ? noKey(name).message
         : `This caller may not use the requested key of rate limit "${name}"`,
     cause,
   });

@@ -1,5 +1,7 @@
 /** The answer of the application's `key` function to the question for the key of a request. */
 
+import { RateLimitInputError } from "../../../core/errors.js";
+
 /** Not a `unique symbol`: TypeScript widens a `unique symbol` to `symbol` in the result of a function. */
 export type SharedBucket = symbol & { readonly description: "trpc-rate-limit.shared-bucket" };
 
@@ -18,6 +20,11 @@ export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as Shar
  * `undefined` does not compile, and is rejected, because a missing user id looks like it.
  */
 export type KeyAnswer = string | SharedBucket | null;
+
+/** The error of a request for which the `key` function of its host returned `null`. */
+export function noKey(name: string): RateLimitInputError {
+  return new RateLimitInputError("no key", `Rate limit "${name}" has no key for this caller`);
+}
 
 /**
  * The key that an answer stands for; `undefined` for the bucket that all callers share.

@@ -24,6 +24,7 @@ it("answers a denial by 429, with its facts, also one of another copy of the pac
 
 it.each([
   ["key", 400, "BAD_REQUEST"],
+  ["no key", 400, "BAD_REQUEST"],
   ["name", 400, "BAD_REQUEST"],
   ["unsatisfiable", 413, "PAYLOAD_TOO_LARGE"],
 ] as const)("answers an input error about %s by %i", (reason, status, code) => {

@@ -11,6 +11,7 @@ import { isRateLimitError } from "../../../core/errors.js";
 import { createManualClock } from "../../../core/testing.js";
 import {
   betterAuthPlugin,
+  type BetterAuthPluginOptions,
   type BetterAuthRules,
   createRateLimiter,
   HOUR,
@@ -171,6 +172,54 @@ describe.skipIf(!isInstalled)("betterAuthPlugin", async () => {
     expect(value).toBe(20);
   });
 
+  it("is answered by the application where it has an answer of its own", async () => {
+    const limiter = createRateLimiter({ store: memoryStore(), limits, clock: createManualClock() });
+    const heard: unknown[] = [];
+    const respond: BetterAuthPluginOptions["respond"] = async (call, refusal, error) => {
+      heard.push([call.path, refusal.reason, error.statusCode]);
+      if (refusal.reason !== "denied") return error;
+      const message = `Warte ${refusal.rateLimit.retryAfter / 1000} s`;
+      return Object.assign(error, { body: { ...error.body, message } });
+    };
+    const plugin = betterAuthPlugin(limiter, rules, { respond, xRateLimit: "seconds" });
+    const auth = createLimitedAuth(plugin);
+    const post = (body: object) =>
+      auth.handler(
+        new Request("http://localhost/api/auth/sign-in/email", {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-real-ip": "192.0.2.1" },
+          body: JSON.stringify(body),
+        }),
+      );
+    expect((await post({ password: "no account" })).status).toBe(400);
+    for (let i = 0; i < 5; i++) await post({ email: ada.email, password: "a wrong guess" });
+    const denied = await post({ email: ada.email, password: "a wrong guess" });
+    expect([denied.status, denied.headers.get("Retry-After")]).toEqual([429, "720"]);
+    expect(denied.headers.get("X-RateLimit-Reset")).toBe("3600");
+    expect(await denied.json()).toMatchObject({ code: "RATE_LIMITED", message: "Warte 720 s" });
+    expect(heard).toEqual([
+      ["/sign-in/email", "no key", 400],
+      ["/sign-in/email", "denied", 429],
+    ]);
+  });
+
+  it("denies nobody while the limits are off", async () => {
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits,
+      enabled: false,
+      logger: false,
+    });
+    const auth = createLimitedAuth(betterAuthPlugin(limiter, rules));
+    const body = { email: ada.email, password: "a wrong guess" };
+    const headers = new Headers({ "x-real-ip": "192.0.2.1" });
+    for (let i = 0; i < 9; i++) {
+      await expect(auth.api.signInEmail({ body, headers })).rejects.toMatchObject({
+        statusCode: 401,
+      });
+    }
+  });
+
   it("keeps accounts apart that are too long for a key", async () => {
     await using app = await open();
     const long = `${"a".repeat(300)}@example.com`;
@@ -235,6 +284,14 @@ describe("the rules of betterAuthPlugin", () => {
     [{ "/sign-in": "perAccount" }, /an object with name and key/],
   ])("refuses %j", (some, message) => {
     expect(plugin(some)).toThrow(message);
+  });
+
+  it.each([
+    [{ respond: "no" }, /respond must be a function/],
+    [{ xRateLimit: "ms" }, /xRateLimit must be "seconds"/],
+    [{ answer: () => {} }, /answer is not an option of betterAuthPlugin/],
+  ])("refuses the options %j", (options, message) => {
+    expect(() => betterAuthPlugin(limiter, {}, options as never)).toThrow(message);
   });
 
   it("names only limits that the limiter has, in TypeScript", () => {

@@ -102,3 +102,13 @@ it("a key function of the middleware rejects a call with null, as the resolver d
   await expect(t.router({ ask }).createCaller({}).ask()).rejects.toMatchObject(noKey);
   expect(await left()).toBe(5);
 });
+
+it("tells a call without a key from others by its cause, for an answer of the application's own", async () => {
+  const { t, rl, router } = start(() => null);
+  const cause = { name: "RateLimitInputError", reason: "no key", message: noKey.message };
+  const ask = t.procedure.use(rl.rateLimited("one")).query(() => true);
+  await expect(t.router({ ask }).createCaller({}).ask()).rejects.toMatchObject({ ...noKey, cause });
+  await expect(router({}).status({ name: "one" })).rejects.toMatchObject({ ...noKey, cause });
+  const requested = router({}).status({ name: "one", key: "bob" });
+  await expect(requested).rejects.not.toHaveProperty("cause.reason");
+});
