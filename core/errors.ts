@@ -203,7 +203,15 @@ export class RateLimitInputError extends Error {
   constructor(
     /** The argument that is not valid. */
     readonly reason:
-      "count" | "unsatisfiable" | "key" | "no key" | "name" | "once" | "holder" | "holds" | "result",
+      | "count"
+      | "unsatisfiable"
+      | "key"
+      | "no key"
+      | "name"
+      | "once"
+      | "holder"
+      | "holds"
+      | "result",
     message: string,
   ) {
     super(message);

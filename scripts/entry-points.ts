@@ -66,6 +66,11 @@ export const DESCRIPTIONS: Record<string, Description> = {
     peers: ["hono"],
     sections: { "On the server": ["createRateLimitHono"] },
   },
+  express: {
+    about: "Middleware for the routes of Express",
+    peers: [],
+    sections: { "On the server": ["createRateLimitExpress"] },
+  },
   ai: {
     about: "Middleware for models of the AI SDK, and header fields of providers",
     peers: [],

@@ -221,10 +221,10 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
 
   return {
     id: "trpc-rate-limit",
-    init({ options, logger, version }) {
+    init({ options: ofAuth, logger, version }) {
       demandBetterAuth(version, "betterAuthPlugin");
       const all = byPath.flatMap(([pattern, some]) => some.map(({ key }) => ({ pattern, key })));
-      const warning = warningOfAccounts(all, options.plugins ?? [], matches);
+      const warning = warningOfAccounts(all, ofAuth.plugins ?? [], matches);
       if (warning !== undefined) logger.warn(warning);
     },
     hooks: {

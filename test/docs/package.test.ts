@@ -43,9 +43,10 @@ const ALLOWED = [
  * the command has brought parsers of JSON, YAML and TypeScript; Bun, Cloudflare, Hono, tabs, Redis, leases, slots, credits,
  * ids, overrides, holds, usage and model calls their code and pages; CommonJS declarations of its own; the
  * admin router its code, its types in the reference, and a dashboard; the control room its component;
- * the devtools their timeline and actions; the comments their nouns, so that a sentence is read once.
+ * the devtools their timeline and actions; the comments their nouns, so that a sentence is read once;
+ * the middleware of Express its code and its types.
  */
-const MAX_SIZE = 1_130_000;
+const MAX_SIZE = 1_145_000;
 const MAX_UNPACKED_SIZE = 3_530_000;
 
 describe("the published package", async () => {

@@ -1,5 +1,10 @@
 /** Code without tRPC that must and must not compile. `tsc` checks it; it never runs. */
+import express, { type Request as ExpressRequest, type Response as ExpressResponse } from "express";
+import { Hono } from "hono";
+import { createRateLimitExpress } from "trpc-rate-limit/express";
+import { createRateLimitHono } from "trpc-rate-limit/hono";
 import {
+  betterAuthPlugin,
   createRateLimiter,
   ipKey,
   memoryStore,
@@ -11,6 +16,10 @@ import {
   resetAt,
   SECOND,
 } from "trpc-rate-limit/server";
+
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const assert = <T extends true>(): T | void => {};
 
 const limiter = createRateLimiter({
   store: memoryStore(),
@@ -69,6 +78,48 @@ export async function resets(error: RateLimitError) {
   if (!result.ok) resetAt({ ...result, config });
   // @ts-expect-error a result does not say its config
   resetAt({ ...result, now: limiter.clock() });
+}
+
+interface Session {
+  userId: string | null;
+}
+type SessionRequest = ExpressRequest & { session: Session };
+
+export function routes(error: Error) {
+  const app = express();
+  const { rateLimited } = createRateLimitExpress({ limiter, key: (req) => ipKey(req.ip) });
+  app.use(rateLimited("sendMessage"));
+  app.get("/:id", rateLimited(["sendMessage"]), (req, res) => void res.json(req.params.id));
+  app.post("/", rateLimited("sendMessage", { on: (res) => res.statusCode === 401 }));
+  // @ts-expect-error a misspelt name
+  rateLimited("sendMesage");
+  // @ts-expect-error undefined is what a missing user id looks like
+  rateLimited("sendMessage", { key: () => undefined });
+
+  const { rateLimited: ofUsers } = createRateLimitExpress({
+    limiter,
+    key: async (req: SessionRequest) => req.session.userId,
+    respond(_req, res: ExpressResponse, refusal, response) {
+      if (refusal.reason === "denied") assert<Equal<typeof refusal.error, RateLimitError>>();
+      if (refusal.reason === "no key") return res.redirect("/log-in");
+      res.status(response.status).json({ error: refusal.error.message });
+    },
+    xRateLimit: "epoch",
+  });
+  app.get(
+    "/",
+    ofUsers("sendMessage", { count: (req) => req.session.userId?.length ?? 1 }) as never,
+  );
+
+  const { rateLimited: ofHono } = createRateLimitHono({
+    limiter,
+    key: (c) => c.req.header("x-user") ?? null,
+    respond: (c, { reason }, response) => (reason === "denied" ? response : c.json({}, 401)),
+  });
+  new Hono().get("/", ofHono("sendMessage", { respond: () => Response.error() }));
+  // @ts-expect-error an answer is a response
+  ofHono("sendMessage", { respond: () => error });
+  betterAuthPlugin(limiter, {}, { respond: (call, _refusal, own) => (call.account ? own : error) });
 }
 
 export function keys(header: string | null, address: string | undefined, many: string[]) {
