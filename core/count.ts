@@ -37,6 +37,22 @@ export function countOf(options: { count?: number | undefined }): number {
   return options.count!;
 }
 
+/**
+ * @param count of the call, valid.
+ * @throws RateLimitInputError with `reason: "count"` for an `atLeast` that is no number above 0, or above
+ * the count.
+ */
+export function validateAtLeast(atLeast: unknown, count: number): asserts atLeast is number {
+  if (typeof atLeast !== "number" || !Number.isFinite(atLeast) || !(atLeast > 0)) {
+    const got = typeof atLeast === "number" ? atLeast : typeof atLeast;
+    const message = `atLeast must be a finite number above 0, got ${got}`;
+    throw new RateLimitInputError("count", message);
+  }
+  if (atLeast <= count) return;
+  const message = `atLeast must be at most the count of the call, which is ${count}, got ${atLeast}`;
+  throw new RateLimitInputError("count", message);
+}
+
 /** The option `count` as it was given: a `count` that was left out stays left out. */
 export function countOption(options: { count?: number }): { count?: number } {
   return "count" in options ? { count: options.count } : {};

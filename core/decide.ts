@@ -22,7 +22,8 @@ import type { Row } from "./rows/row.js";
  * Two fields say that a call was let through without its tokens, or before they were there:
  *
  * - `shadow`: the limit is a shadow. It would have denied the call (`ok: false`; nothing was taken),
- *   or made it wait (`ok: true`; the tokens are reserved), for `retryAfter` ms.
+ *   or made it wait (`ok: true`; the tokens are reserved), for `retryAfter` ms. With `granted`, it would
+ *   have granted so many tokens only (`atLeast`).
  * - `storeFailed`: the store failed, and the limit's `whenStoreFails` is `"allow"`. It is unknown
  *   whether tokens were taken. `value` is 0, because the tokens left are not known.
  *
@@ -36,6 +37,9 @@ import type { Row } from "./rows/row.js";
  * `retryAfter` is the rest of the first call's wait. `refund` and `settle` give back nothing for a
  * repeated grant.
  *
+ * `granted` is how many tokens a call with `atLeast` got, and the number of the first call where the
+ * grant is repeated. Other calls get their whole `count`, and have no `granted`.
+ *
  * `value` is the tokens left after the call. It can be a fraction, and it is negative while
  * reservations are outstanding. `ts` is the instant of `value`, epoch ms: for a fixed
  * window, the start of the window. `shards` says where the tokens of a sharded limit came from.
@@ -48,10 +52,11 @@ export type RateLimitResult =
       value: number;
       ts: number;
       shards?: readonly TakenShard[];
-      shadow?: { ok: boolean; retryAfter: number };
+      shadow?: { ok: boolean; retryAfter: number; granted?: number };
       storeFailed?: true;
       repeated?: true;
       disabled?: true;
+      granted?: number;
     }
   | { ok: false; retryAfter: number; value: number; remembered?: true };
 

@@ -28,7 +28,7 @@ export function sharesOf(purses: readonly Purse[], count: number): number[] | un
 }
 
 /** The whole tokens of a limit: 3 where it holds 2.9999999999, because a call for 3 would pass, too. */
-function wholeOf(purse: Purse): number {
+export function wholeOf(purse: Purse): number {
   const most = Math.floor(purse.value + purse.tolerance);
   return has(purse, most) ? most : most - 1;
 }

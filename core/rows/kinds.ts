@@ -6,7 +6,7 @@
  * | bucket  | that of its limit                  | one per shard    | `bucket.ts`  |
  * | credits | that of its limit                  | one              | `credits.ts` |
  * | slot    | that of its limit                  | one per slot     | `slot.ts`    |
- * | marker  | `trpc-rate-limit:once:` + limit    | up to two per id | `marker.ts`  |
+ * | marker  | `trpc-rate-limit:once:` + limit    | up to 3 per id   | `marker.ts`  |
  * | strikes | `trpc-rate-limit:strikes:` + limit | one              | `strikes.ts` |
  * | seat    | `trpc-rate-limit:line:` + limit    | up to 100        | `seat.ts`    |
  * | hold    | `trpc-rate-limit:hold:` + limit    | one per id       | `hold.ts`    |

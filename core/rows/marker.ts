@@ -7,7 +7,10 @@
  *
  * The first answer follows from these two numbers. A marker is full when `onceFor` has passed.
  *
- * Its key is the key of the bucket, a bar and the id. In the key of the bucket, a bar has a backslash
+ * A second row, beside the marker of a call with `atLeast`, says in `used` how many tokens were granted. Its
+ * `ts` is that of the grant, so that it is of no other grant under the same id.
+ *
+ * The key of a marker is the key of the bucket, a bar and the id. In the key of the bucket, a bar has a backslash
  * before it. So no two pairs of key and id share a marker, and the markers of one key follow each
  * other. A store may have to find the bucket of a marker.
  */
@@ -136,6 +139,19 @@ export function answerAgain(
   }
   const { value, ts } = tokensOf(taken, config);
   return { ok: true, value: roundUp(value, config), ts, repeated: true };
+}
+
+/** The shard of the row that says how many tokens were granted. */
+export const GRANTED_SHARD = 2;
+
+/** The row that says how many tokens were granted at an instant, epoch ms. */
+export function grantedRow(granted: number, now: number): Row {
+  return { used: Math.min(MOST, granted), ts: now };
+}
+
+/** How many tokens the grant of a marker was of; `undefined` where no row says it. */
+export function grantedIn(row: Row | null, marker: Row): number | undefined {
+  return row?.ts === grantedAt(marker.ts) ? row.used : undefined;
 }
 
 /** The `ts` that a grant at this instant has left in the row: of a fixed window, the window's start. */

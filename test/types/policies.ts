@@ -243,7 +243,8 @@ export async function calls(name: string) {
   if (result.ok) {
     assert<Equal<typeof result.storeFailed, true | undefined>>();
     assert<Equal<typeof result.repeated, true | undefined>>();
-    assert<Equal<typeof result.shadow, { ok: boolean; retryAfter: number } | undefined>>();
+    type Shadow = { ok: boolean; retryAfter: number; granted?: number };
+    assert<Equal<typeof result.shadow, Shadow | undefined>>();
   } else {
     // @ts-expect-error a denied call is no shadow's
     void result.shadow;

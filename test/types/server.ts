@@ -89,6 +89,24 @@ export async function calls(name: string, userId: string, visitorId: string | un
   await limiter.limit("oneOff", { config: inline });
   await limiter.limit(name, { config: inline });
   await limiter.acquire(name, { config: inline, maxWait: 5 });
+  // With `atLeast`, a grant says how many tokens it got.
+  const some = await limiter.limit("sendMessage", { key: userId, count: 50, atLeast: 1 });
+  if (some.ok) assert<Equal<typeof some.granted, number>>();
+  else assert<Equal<typeof some.retryAfter, number>>();
+  const checked = await limiter.check("oneOff", { config: inline, atLeast: userId.length });
+  if (checked.ok) assert<Equal<typeof checked.granted, number>>();
+  await limiter.transaction(async ({ limit }) => {
+    const inside = await limit("sendMessage", { count: 5, atLeast: 2, once: "a" });
+    if (inside.ok) assert<Equal<typeof inside.granted, number>>();
+  });
+  const all = await limiter.limit("sendMessage", { key: userId, count: 50 });
+  if (all.ok) assert<Equal<typeof all.granted, number | undefined>>();
+  // @ts-expect-error with exactOptionalPropertyTypes, a figure that is missing is not left out
+  await limiter.limit("sendMessage", { atLeast: visitorId?.length });
+  // @ts-expect-error no reservation of as many as fit waits in line
+  await limiter.acquire("sendMessage", { count: 5, atLeast: 1 });
+  // @ts-expect-error all or nothing
+  await limiter.limitAll([{ name: "sendMessage", count: 5, atLeast: 1 }]);
   await limiter.transaction(({ limit }) => limit("oneOff", { config: inline }));
   // @ts-expect-error an unknown name needs a config
   await limiter.limit("oneOff");

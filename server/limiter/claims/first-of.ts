@@ -3,14 +3,14 @@
  * tokens that it has. No bucket is closed (`blockFor`), because the call may pass by another limit.
  */
 import { shortestWait } from "../../../core/calculate.js";
-import { heldAt } from "../../../core/rows/reading.js";
-import { longestPeriod, MAX_RETRY_AFTER, toleranceOf } from "../../../core/config.js";
+import { longestPeriod, MAX_RETRY_AFTER } from "../../../core/config.js";
 import { isSatisfiable } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type Purse, sharesOf } from "../../../core/shares.js";
 import type { RowId } from "../../store/store.js";
 import type { Claim, Draft } from "./draft.js";
 import type { LimitRequest } from "../limits/limit-request.js";
+import { purseOf } from "./purse.js";
 import { TokenClaim } from "./token-claim.js";
 
 export interface FirstOfAnswer {
@@ -119,7 +119,7 @@ export class Payer {
     return result.ok ? { ok: false, retryAfter, value } : result;
   }
 
-  /** The tokens that the rows can give: the fuller row alone, or all rows together. */
+  /** The tokens that the rows can give. */
   purse(draft: Draft, now: number): Purse {
     const { part, answer } = this.request.limit;
     // An exempt caller has the tokens of every call. A blocked caller has none until the override ends.
@@ -127,12 +127,6 @@ export class Payer {
       const { ok } = this.pay(draft.fork(), now, 1);
       return { value: ok ? Number.MAX_VALUE : 0, tolerance: 0 };
     }
-    const held = this.rows.map((row) => heldAt(draft.peek(row), part, now).value);
-    const sum = held.reduce((total, value) => total + value, 0);
-    const fuller = Math.max(...held);
-    const tolerance = toleranceOf(part);
-    return fuller >= sum
-      ? { value: fuller, tolerance }
-      : { value: sum, tolerance: held.length * tolerance };
+    return purseOf(this.rows, part, draft, now);
   }
 }

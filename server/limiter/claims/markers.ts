@@ -1,6 +1,6 @@
 /** The rows of ids that were charged, see `core/rows/marker.ts`. */
 import { HOLDS } from "../../../core/rows/hold.js";
-import { markerKey, MARKERS } from "../../../core/rows/marker.js";
+import { GRANTED_SHARD, markerKey, MARKERS } from "../../../core/rows/marker.js";
 import { fullAfter, sideName, validateSideName } from "../../../core/rows/side-rows.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../../core/validate-key.js";
@@ -16,6 +16,8 @@ export interface Marker {
   readonly hold?: RowId | undefined;
   /** What the id takes counts as usage in the span of this instant, epoch ms. */
   readonly countedAt?: number;
+  /** The row that says how many tokens were granted, for a call with `atLeast`. */
+  readonly granted?: RowId;
 }
 
 /**
@@ -65,6 +67,12 @@ export function markerRow(name: string, key: string, onceFor: number, action: Ma
   // id.
   const shard = action === "take" ? 0 : 1;
   return rowId(sideName(MARKERS, name), key, shard, fullAfter(onceFor));
+}
+
+/** The marker of a call with `atLeast`. */
+export function withGranted(marker: Marker): Marker {
+  const { name, key, config } = marker.row;
+  return { ...marker, granted: rowId(name, key, GRANTED_SHARD, config) };
 }
 
 function sharded({ name, config }: ResolvedLimit, id: string): RateLimitConfigError {

@@ -8,7 +8,13 @@ import type { Bucket } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { holdOf, isLapsed } from "../../../core/rows/hold.js";
 import { rowOf } from "../../../core/rows/bucket.js";
-import { answerAgain, markerOf, wasCharged } from "../../../core/rows/marker.js";
+import {
+  answerAgain,
+  grantedIn,
+  grantedRow,
+  markerOf,
+  wasCharged,
+} from "../../../core/rows/marker.js";
 import type { RowId } from "../../store/store.js";
 import type { Claim, Draft } from "./draft.js";
 import { endHold, LAPSE, rowsOfHold } from "./end-hold.js";
@@ -22,19 +28,28 @@ export function once<TAnswer extends RateLimitResult | undefined>(
   marker: Marker,
 ): Claim<TAnswer | RateLimitResult> {
   return {
-    rows: [...claim.rows, marker.row, ...rowsOfHold(limit, marker)],
+    rows: [
+      ...claim.rows,
+      marker.row,
+      ...(marker.granted ? [marker.granted] : []),
+      ...rowsOfHold(limit, marker),
+    ],
     isShadow: claim.isShadow,
     attempt(draft, now) {
       const known = chargedBefore(draft, limit, marker, now);
       // The row is only read for the start of its windows, so it needs no guard.
       if (known !== undefined) {
-        return answerAgain(known.marker, draft.peek(known.row), known.part, now);
+        const again = answerAgain(known.marker, draft.peek(known.row), known.part, now);
+        if (marker.granted === undefined) return again;
+        const granted = grantedIn(draft.read(marker.granted), known.marker);
+        return granted === undefined ? again : { ...again, granted };
       }
       const before = draft.writes;
       const result = claim.attempt(draft, now);
       // A denial that closes the bucket leaves no marker, and neither does a call that takes nothing.
       if (!result?.ok || draft.writes === before) return result;
       draft.write(marker.row, markerOf(rowAfter(draft, limit, now), limit.part, now));
+      if (marker.granted) draft.write(marker.granted, grantedRow(result.granted!, now));
       return result;
     },
   };

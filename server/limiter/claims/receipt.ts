@@ -34,7 +34,7 @@ export interface Memory {
   /** Whether the call's tokens are held under its id. @default false */
   readonly isHeld?: boolean | undefined;
   /** Whether the decision itself has counted the usage of a grant. @default false */
-  readonly isCounted?: boolean;
+  readonly isCounted?: boolean | undefined;
   /** When the call was decided, epoch ms: the `ts` of a marker. */
   now?: number;
   /** The results of the limits that paid for a call of `limitFirst`, in order. */

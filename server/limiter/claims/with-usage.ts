@@ -51,14 +51,30 @@ export function withUsage<TAnswer>(
   };
 }
 
-/** Counts the take of a call that is granted, if it counts in the decision. */
-export function withTake<TAnswer extends { ok: boolean }>(
+/**
+ * Counts the take of a call that is granted, if it counts in the decision.
+ *
+ * @param mayGetOne whether the call may get one token of several, as with `atLeast`.
+ */
+export function withTake<TAnswer extends { ok: boolean; granted?: number }>(
   claim: Claim<TAnswer>,
   limit: ResolvedLimit,
   count: number,
   now: number,
+  mayGetOne: boolean = false,
 ): Claim<TAnswer> {
-  return withUsage(claim, limit, now, usageOfTake(count), ({ ok }) => ok);
+  if (limit.usage === undefined) return claim;
+  // A call for one token has a counter of its own.
+  const counts = mayGetOne ? [1, count] : [count];
+  return {
+    rows: [...claim.rows, ...counts.flatMap((each) => usageRows(limit, now, usageOfTake(each)))],
+    isShadow: claim.isShadow,
+    attempt(draft, decidedAt) {
+      const answer = claim.attempt(draft, decidedAt);
+      if (answer.ok) usageWrites(draft, limit, now, usageOfTake(answer.granted ?? count));
+      return answer;
+    },
+  };
 }
 
 /**

@@ -3,6 +3,7 @@
  * refuse the names of slots. A limiter without slots does not come here.
  */
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
+import { describe, RateLimitConfigError } from "../../../core/errors.js";
 import { denialError } from "../limits/denial-error.js";
 import type { KeyOptions } from "../types/call.js";
 import type { LimitOptions } from "../types/limit.js";
@@ -11,7 +12,7 @@ import type { Context } from "../context/context.js";
 import { KEY_OPTIONS } from "../types/call.js";
 import { LIMIT_OPTIONS } from "../types/limit.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
-import type { createOperations } from "../verbs/operations.js";
+import type { createOperations, Limit } from "../verbs/operations.js";
 import { deletion } from "../verbs/reset.js";
 import { checkOf, readSlots, type SlotsState, valueOf } from "./read-slots.js";
 import type { ResolveSlots } from "./slots-limit.js";
@@ -32,15 +33,16 @@ export function withSlots(
   };
   return {
     ...operations,
-    async check(name: string, options: LimitOptions = {}) {
+    check: (async (name: string, options: LimitOptions = {}) => {
       if (!isSlots(name)) return operations.check(name, options);
       rejectUnknownOptions(options, LIMIT_OPTIONS, "check()");
+      if ("atLeast" in options) throw noTokensOf(name, options.atLeast);
       const { limit, state } = await read(name, options);
       const result = checkOf(state, limit);
       if (result.ok || !options.throws) return result;
       const of = { limit: { name, config: state.config } };
       throw denialError(environment.denialMessage, of, result, state.now);
-    },
+    }) as Limit,
     async getValue(name: string, options: ValueOptions = {}) {
       if (!isSlots(name)) return operations.getValue(name, options);
       rejectUnknownOptions(options, KEY_OPTIONS, "getValue()");
@@ -71,4 +73,9 @@ export function withSlots(
       });
     },
   };
+}
+
+function noTokensOf(name: string, atLeast: unknown): RateLimitConfigError {
+  const message = `atLeast is for limits of tokens, and ${describe(name)} has slots; leave it out`;
+  return new RateLimitConfigError("atLeast", atLeast, { message });
 }

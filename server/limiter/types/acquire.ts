@@ -7,7 +7,7 @@ import type { LimitConfigs, TokensName } from "./names.js";
 import type { PlanBy } from "./plan-types.js";
 
 /** The options of `acquire`. */
-export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
+export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws" | "atLeast"> {
   /**
    * The longest wait, ms. A call that would have to wait longer is denied. The denial comes at once where
    * the rows and the earlier calls of this process tell that the wait is too long, and after `maxWait` ms

@@ -7,7 +7,7 @@ import type { LimitConfigs, LimitName, TokensName } from "./names.js";
 import type { PlanBy, PlanName, PlannedName } from "./plan-types.js";
 
 /** One of several limits; see `LimitOptions`. */
-export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "hold"> {
+export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "hold" | "atLeast"> {
   /** The limit to charge. */
   name: string;
 }

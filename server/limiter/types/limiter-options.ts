@@ -41,7 +41,9 @@ export interface DecisionEvent {
   key: string | undefined;
   /** The plan by which the call was decided; absent for a limit without plans. */
   plan?: string | undefined;
-  /** Tokens wanted; 1 for the action of an operator. */
+  /**
+   * Tokens wanted; of a grant with `atLeast`, the tokens that the call got; 1 for the action of an operator.
+   */
   count: number;
   /**
    * The answer that the caller got. For an operator's action: the answer that a call for one token would

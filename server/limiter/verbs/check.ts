@@ -4,6 +4,7 @@ import type { Leases } from "../../leases/leases.js";
 import type { LeasedLimit } from "../../leases/block-take.js";
 import { canServe, type WaitingCall } from "../answers/leased.js";
 import type { LimitOptions } from "../types/limit.js";
+import { AsManyClaim } from "../claims/as-many.js";
 import { chooseFullerFirst } from "../claims/choose-shards.js";
 import { TokenClaim } from "../claims/token-claim.js";
 import type { Context } from "../context/context.js";
@@ -11,9 +12,11 @@ import { type Claim, ClaimDecision } from "../claims/draft.js";
 import { LIMIT_OPTIONS } from "../types/limit.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import { SingleCall } from "./limit.js";
+import { AsManyCall, type AsManyOptions, asManyRequestOf } from "./limit-as-many.js";
 import { type LimitRequest, requestOf } from "../limits/limit-request.js";
 import { holdOf } from "../claims/hold-request.js";
 import { reclaimable } from "../holds/reclaim.js";
+import { withGranted } from "../claims/markers.js";
 import { once } from "../claims/once.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { withBlocks } from "../limits/with-blocks.js";
@@ -26,26 +29,33 @@ export function check(
   return new Promise((done, failed) => {
     const { environment, leases } = context;
     rejectUnknownOptions(options, LIMIT_OPTIONS, "check()");
-    const request = requestOf(context, name, options);
+    const asMany = hasAtLeast(options) ? asManyRequestOf(context, name, options) : undefined;
+    const request = asMany ?? requestOf(context, name, options);
     const { limit, count } = request;
-    let claim: Claim<RateLimitResult> = new TokenClaim(
-      request,
-      chooseFullerFirst(limit, environment),
-      false,
-    );
+    const rows = chooseFullerFirst(limit, environment);
+    let claim: Claim<RateLimitResult> =
+      asMany === undefined
+        ? new TokenClaim(request, rows, false)
+        : new AsManyClaim(asMany, rows, false);
     const { once: id } = options;
-    const marker = id === undefined ? undefined : context.markerFor(limit, id);
+    let marker = id === undefined ? undefined : context.markerFor(limit, id);
+    if (marker !== undefined && asMany !== undefined) marker = withGranted(marker);
     holdOf(options, request, marker);
     if (marker !== undefined) {
       claim = once(claim, limit, marker);
-    } else if (leases !== undefined && canServe(request)) {
+    } else if (leases !== undefined && asMany === undefined && canServe(request)) {
       claim = orFromBlock(claim, request, leases);
     }
     const decision = new ClaimDecision(reclaimable(claim, limit), environment.clock, true);
     const of = { limit, count, environment, readOnly: true, now: 0 };
     const { throws } = options;
-    context.ask(new SingleCall(context, "check", request, throws, done, failed, decision, of));
+    const Call = asMany === undefined ? SingleCall : AsManyCall;
+    context.ask(new Call(context, "check", request, throws, done, failed, decision, of));
   });
+}
+
+function hasAtLeast(options: LimitOptions): options is AsManyOptions {
+  return "atLeast" in options;
 }
 
 /** The result that a call would get from the row, or from a block of this process. */

@@ -18,11 +18,12 @@ import { decideOnRow, TokenClaim } from "../claims/token-claim.js";
 import { type Context, countingOf, report } from "../context/context.js";
 import type { Environment } from "../claims/environment.js";
 import { denialError } from "../limits/denial-error.js";
-import { ClaimDecision, Draft } from "../claims/draft.js";
+import { type Claim, ClaimDecision, Draft } from "../claims/draft.js";
 import { countsTake, TakeDecision, withTake } from "../claims/with-usage.js";
 import { LIMIT_OPTIONS } from "../types/limit.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
 import { type LimitRequest, requestOf } from "../limits/limit-request.js";
+import type { Marker } from "../claims/markers.js";
 import { once } from "../claims/once.js";
 import { type Memory, remember } from "../claims/receipt.js";
 import { decideAgain, holdingAmong, reclaimable, ReclaimingClaim } from "../holds/reclaim.js";
@@ -46,7 +47,7 @@ export function limit(
     const { environment } = context;
     rejectUnknownOptions(options, LIMIT_OPTIONS, "limit()");
     const request = requestOf(context, name, options, maxWait);
-    const { limit: resolved, count } = request;
+    const { limit: resolved } = request;
     const { once: id, throws } = options;
     // The usage of most calls is summed up by this process, so the decision writes their row alone.
     const isCounted = resolved.usage !== undefined && countsTake(resolved, id);
@@ -56,24 +57,43 @@ export function limit(
     }
     const claim = new TokenClaim(request, rowsToLimit(resolved, environment.random));
     const marker = id === undefined ? undefined : context.markerFor(resolved, id);
-    const terms = holdOf(options, request, marker);
-    const made =
-      terms === undefined ? withTake(claim, resolved, count, environment.clock()) : claim;
-    const marked = marker === undefined ? made : once(made, resolved, marker);
-    const hold = terms && { ...terms, limit: resolved, marker: marker! };
-    const held = hold
-      ? withHolds(marked, (given) => (isTaken(given) ? [hold] : []), false)
-      : marked;
-    const decision = new TakeDecision(reclaimable(held, resolved), environment.clock);
-    const of = { limit: resolved, count, environment, marker, isHeld: !!terms, isCounted, now: 0 };
-    const call = new SingleCall(context, "limit", request, throws, done, failed, decision, of);
+    const made = ownDecision(context, options, request, claim, marker);
+    const call = new SingleCall(context, "limit", request, throws, done, failed, ...made);
     if (id === undefined) context.limit[resolved.via](call);
     else context.ask(call);
   });
 }
 
+/**
+ * The decision of a call with an id, with a hold, or of which the usage counts in the decision, and what
+ * the call's result remembers.
+ */
+export function ownDecision(
+  { environment }: Pick<Context, "environment">,
+  options: Pick<LimitOptions, "hold" | "once">,
+  request: LimitRequest,
+  claim: Claim<RateLimitResult>,
+  marker: Marker | undefined,
+): [decision: Decided, of: Memory] {
+  const { limit: resolved, count } = request;
+  // Without an id, there is no hold: this throws.
+  const terms = holdOf(options, request, marker);
+  const mayGetOne = "atLeast" in request;
+  const made =
+    terms === undefined ? withTake(claim, resolved, count, environment.clock(), mayGetOne) : claim;
+  const marked = marker === undefined ? made : once(made, resolved, marker);
+  const hold = terms && { ...terms, limit: resolved, marker: marker! };
+  const heldBy = (given: RateLimitResult) =>
+    isTaken(given) ? [{ ...hold!, count: (given.ok && given.granted) || hold!.count }] : [];
+  const held = hold ? withHolds(marked, heldBy, false) : marked;
+  const decision = new TakeDecision(reclaimable(held, resolved), environment.clock);
+  const isCounted = resolved.usage !== undefined && countsTake(resolved, options.once);
+  const of = { limit: resolved, count, environment, marker, isHeld: !!terms, isCounted, now: 0 };
+  return [decision, of];
+}
+
 /** A decision that says what its last run did. */
-interface Decided extends Decision<RateLimitResult> {
+export interface Decided extends Decision<RateLimitResult> {
   readonly now: number;
   readonly isChange: boolean;
   /** After a denial: the limits that have open holds. */
@@ -97,14 +117,14 @@ export class SingleCall implements LimitCall {
    * @param of the data that the result remembers.
    */
   constructor(
-    private readonly context: Context,
+    protected readonly context: Context,
     private readonly action: "limit" | "check",
     readonly request: LimitRequest,
     private readonly throws: boolean | undefined,
     private readonly resolve: (result: RateLimitResult) => void,
     private readonly reject: (error: unknown) => void,
     private made?: Decided,
-    private of?: Memory,
+    protected of?: Memory,
   ) {}
 
   toDecision(): Decided & ReturnType<LimitCall["toDecision"]> {
@@ -126,17 +146,15 @@ export class SingleCall implements LimitCall {
   private cross(): void {
     const { context, request } = this;
     const { limit: resolved } = request;
-    const claim = new TokenClaim(request, resolved.counted ?? resolved.rows);
+    const claim = this.claim(resolved.counted);
     this.made = new ClaimDecision(reclaimable(claim, resolved), context.environment.clock);
     context.ask(this);
   }
 
   /** No lapsed hold can change the answer any more. */
-  private decided(decided: RateLimitResult, now: number, isChange: boolean): void {
+  protected decided(decided: RateLimitResult, now: number, isChange: boolean): void {
     const of = this.of!;
     const { denials } = this.context;
-    const { crossed } = this.made!;
-    if (crossed !== undefined && crossed.length > 0) this.context.crossed(crossed);
     const { limit: resolved } = of;
     if (denials?.isInUse && !of.readOnly) denials.used(resolved, decided.ok);
     of.now = now;
@@ -151,9 +169,7 @@ export class SingleCall implements LimitCall {
     let claim: ReclaimingClaim<RateLimitResult>;
     if (made instanceof ClaimDecision) claim = made.claim as ReclaimingClaim<RateLimitResult>;
     else {
-      const { limit: resolved } = this.request;
-      const own = new TokenClaim(this.request, resolved.rows);
-      claim = new ReclaimingClaim(own, [resolved], isDenied);
+      claim = new ReclaimingClaim(this.claim(), [this.request.limit], isDenied);
       claim.holding = holding;
       claim.left = made.left!;
     }
@@ -163,6 +179,11 @@ export class SingleCall implements LimitCall {
       },
       (error: unknown) => this.failed(error),
     );
+  }
+
+  /** The claim of the call on its only row, or on that row and the row that counts its closings. */
+  protected claim(rows: readonly RowId[] = this.request.limit.rows): Claim<RateLimitResult> {
+    return new TokenClaim(this.request, rows);
   }
 
   answer(result: RateLimitResult, now: number, block?: Block): void {
@@ -185,8 +206,10 @@ export class SingleCall implements LimitCall {
   }
 
   /** The only place where an answer is reported, and thrown. */
-  private end(result: RateLimitResult, now: number, isChange: boolean): void {
+  protected end(result: RateLimitResult, now: number, isChange: boolean): void {
     const { request } = this;
+    const crossed = this.made?.crossed;
+    if (crossed !== undefined && crossed.length > 0) this.context.crossed(crossed);
     const counting = countingOf(this.of?.isCounted, result);
     report(this.context, this.action, request, result, isChange, counting);
     if (!result.ok && this.throws)
@@ -199,7 +222,7 @@ export class SingleCall implements LimitCall {
  * Decides on one request. A class, because hundreds of calls may wait at a time, and its few fields
  * keep less memory alive than a closure would.
  */
-class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult> {
+export class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult> {
   readonly limit: ResolvedLimit;
   readonly count: number;
   readonly reserve: boolean;
@@ -284,7 +307,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   }
 
   /** Whether a grant may cross a level, so that it has to be decided with the rows of warnings. */
-  private isLoud(
+  protected isLoud(
     { ok }: RateLimitResult,
     before: Row | null,
     after: Row | null | undefined,

@@ -4,7 +4,7 @@ import type { WhenKnown } from "./when-known.js";
 import type { ChargeOptions } from "../types/charge.js";
 import type { KeyOptions } from "../types/call.js";
 import type { LimitAllItem, LimitAllOptions } from "../types/limit-all.js";
-import type { LimitOptions } from "../types/limit.js";
+import type { LimitOptions, LimitResult } from "../types/limit.js";
 import type { ObserveOptions } from "../types/observe.js";
 import type { RefundOptions } from "../types/refund.js";
 import type { ValueOptions } from "../types/read.js";
@@ -15,6 +15,7 @@ import { credit } from "./credit.js";
 import { check } from "./check.js";
 import { limit } from "./limit.js";
 import { limitAll } from "./limit-all.js";
+import { type AsManyOptions, limitAsMany } from "./limit-as-many.js";
 import { limitFirst } from "./limit-first.js";
 import type { CreditOptions } from "../types/credit.js";
 import type { LimitFirstItem, LimitFirstOptions, LimitFirstResult } from "../types/limit-first.js";
@@ -45,11 +46,26 @@ export interface Settle {
   (...args: ById): Promise<SettledHold>;
 }
 
+/** Whether a call wants as many tokens as fit. In plain JavaScript, its options can be any value. */
+function isAsMany(options: LimitOptions | undefined): options is AsManyOptions {
+  return typeof options === "object" && options !== null && "atLeast" in options;
+}
+
+/** `limit` and `check`: with `atLeast`, a grant says how many tokens it got. */
+export type Limit = <TAtLeast extends number = never>(
+  name: string,
+  options?: LimitOptions<TAtLeast>,
+) => Promise<LimitResult<TAtLeast>>;
+
 /** @param whenKnown wraps each operation. */
 export function createOperations(context: Context, whenKnown: WhenKnown) {
   return {
-    limit: whenKnown((name: string, options?: LimitOptions) => limit(context, name, options)),
-    check: whenKnown((name: string, options?: LimitOptions) => check(context, name, options)),
+    limit: whenKnown((name: string, options?: LimitOptions) =>
+      isAsMany(options) ? limitAsMany(context, name, options) : limit(context, name, options),
+    ) as Limit,
+    check: whenKnown((name: string, options?: LimitOptions) =>
+      check(context, name, options),
+    ) as Limit,
     limitAll: whenKnown((items: readonly LimitAllItem[], options?: LimitAllOptions) =>
       limitAll(context, items, options),
     ),

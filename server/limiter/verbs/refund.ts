@@ -41,13 +41,12 @@ export async function refund(
       return { value: (await refundTo(context, receipt.limit, receipt.rows, 0)).value };
     });
   }
+  const back = mostOf(result, count);
   const { value } = await (isGranted(result)
-    ? refundCopy(context, limit, count, result)
-    : // A denied call took nothing, and neither did a repeated call.
-      refundGift(context, limit, result === undefined ? count : 0));
+    ? refundCopy(context, limit, back, result)
+    : refundGift(context, limit, back));
   onChange(limit.name, limit.key);
-  const isGift = result === undefined || isGranted(result);
-  if (isGift) context.usage.add(limit, { givenBack: count }, true);
+  if (back > 0) context.usage.add(limit, { givenBack: back }, true);
   return { value };
 }
 
@@ -86,6 +85,14 @@ export function paymentOf(result: LimitFirstResult, environment: Environment): R
     "result",
     "settle() and refund() need the result itself that limitFirst() returned, and not a copy",
   );
+}
+
+/** How many tokens may come back: no more than a call with `atLeast` got. */
+function mostOf(result: RateLimitResult | undefined, count: number): number {
+  if (result === undefined) return count;
+  // A denied call took nothing, and neither did a repeated call.
+  if (!isGranted(result)) return 0;
+  return Math.min(count, result.shadow?.granted ?? result.granted ?? count);
 }
 
 /** Gives back by a copy of a result, which remembers nothing. */

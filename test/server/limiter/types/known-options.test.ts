@@ -17,8 +17,8 @@ function create() {
 type Untyped = Record<keyof RateLimiter, (...args: unknown[]) => Promise<unknown>>;
 
 it.each([
-  ["limit", { ky: "a" }, "key, plan, config, count, reserve, throws, once, hold"],
-  ["check", { ky: "a" }, "key, plan, config, count, reserve, throws, once, hold"],
+  ["limit", { ky: "a" }, "key, plan, config, count, atLeast, reserve, throws, once, hold"],
+  ["check", { ky: "a" }, "key, plan, config, count, atLeast, reserve, throws, once, hold"],
   ["reset", { ky: "a" }, "key, plan, config"],
   ["refund", { ky: "a" }, "key, plan, config, count, result"],
   ["getValue", { ky: "a" }, "key, plan, config"],
