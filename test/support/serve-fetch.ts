@@ -1,5 +1,5 @@
 /** Serves a handler of `fetch` requests over HTTP, as hosts serve route handlers and edge functions. */
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 
@@ -9,9 +9,14 @@ export interface Host {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/**
+ * @param send sends a body. By default, a body is not cancelled when its client leaves; `pipeline` of
+ * `node:stream` does that, as most hosts do.
+ */
 export function serveFetch(
   handle: (request: Request) => Response | Promise<Response>,
   path = "",
+  send: (body: Readable, res: ServerResponse) => unknown = (body, res) => body.pipe(res),
 ): Promise<Host> {
   const server = createServer((req, res) => {
     const aborted = new AbortController();
@@ -27,9 +32,10 @@ export function serveFetch(
       res.writeHead(response.status, Object.fromEntries(response.headers));
       if (response.body === null) res.end();
       else
-        Readable.fromWeb(response.body as never)
-          .on("error", () => {})
-          .pipe(res);
+        send(
+          Readable.fromWeb(response.body as never).on("error", () => {}),
+          res,
+        );
     };
     // A host answers 500 where the handler fails.
     void (async () => handle(request))().then(respond, () => res.writeHead(500).end());

@@ -22,6 +22,16 @@ export async function use(): Promise<number> {
   return slot.retryAfter;
 }
 
+export async function answer(body: ReadableStream): Promise<Response> {
+  await using slot = await limiter.enter("generations");
+  // @ts-expect-error A denied call has no slot for a response to hold.
+  slot.during(new Response(body));
+  if (!slot.ok) return new Response(null, { status: 429 });
+  // @ts-expect-error A slot is held by a response, and not by its body.
+  slot.during(body);
+  return slot.during(new Response(body));
+}
+
 // @ts-expect-error Slots have no tokens: use enter().
 void limiter.limit("generations", { key: "ada" });
 // @ts-expect-error Slots have no tokens: use enter().

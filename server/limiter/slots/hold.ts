@@ -6,6 +6,7 @@
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitStoreError } from "../../../core/errors.js";
 import type { Context } from "../context/context.js";
+import { responseWithSlot } from "./during.js";
 import { handOver } from "./hand-over.js";
 import { type Holder, release, renewal } from "./slot-decisions.js";
 import type { SlotsClock } from "./slots-clock.js";
@@ -34,6 +35,7 @@ export class HeldSlot {
   #released: Promise<void> | undefined;
   #isLost = false;
   #isTakenOver = false;
+  #isOfResponse = false;
   readonly #context: SlotsContext;
   readonly #limit: SlotsLimit;
   readonly #holder: Holder;
@@ -88,8 +90,15 @@ export class HeldSlot {
     return (this.#released ??= this.#release());
   }
 
+  /** Ties the slot to the body of a response; see `during` of `EnterGranted`. */
+  during(response: Response): Response {
+    this.#isOfResponse = true;
+    return responseWithSlot(response, this, this.#limit.ttl);
+  }
+
+  /** A slot that a response holds outlives the block of its handler. */
   [Symbol.asyncDispose](): Promise<void> {
-    return this.release();
+    return this.#isOfResponse ? Promise.resolve() : this.release();
   }
 
   async #release(): Promise<void> {

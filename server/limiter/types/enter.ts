@@ -75,6 +75,19 @@ export interface EnterGranted extends AsyncDisposable {
    * after its `ttl`. `await using` calls `release` at the end of a block.
    */
   release(): Promise<void>;
+  /**
+   * Holds the slot as long as the answer streams: returns the same response, whose body releases the slot
+   * when it ends, fails or is cancelled because the client has left. A response without a body releases the
+   * slot at once. `await using` then leaves the slot to the response. If a later call takes the slot over,
+   * the body fails. If the host does not read the body for the `ttl` of the slot, the slot is free, and the
+   * body may go on. Throws a `RateLimitConfigError` for a body that is in use, and releases the slot.
+   *
+   * @example
+   * await using slot = await limiter.enter("generations", { key: userId });
+   * const { readable } = new TransformStream<Uint8Array, Uint8Array>();
+   * const response = slot.ok ? slot.during(new Response(readable)) : Response.error();
+   */
+  during(response: Response): Response;
 }
 
 /** A call that got no slot. There is nothing to release: `await using` does nothing with a denial. */
@@ -117,7 +130,8 @@ export interface EnterMethods<TLimits extends LimitConfigs, TBy extends PlanBy> 
    * `maxWait`, waits in line for a slot. At any instant of the database's clock, no key has more holders
    * than `slots`. A slot is renewed by itself. The slot of a process that dies is free after the `ttl`. A
    * call that fails with a `RateLimitStoreError` may have entered: its slot, too, is free after the
-   * `ttl`. Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
+   * `ttl`. Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`. A handler
+   * that returns a stream returns `slot.during(response)`.
    *
    * @example
    * await using slot = await limiter.enter("generations", { key: userId, maxWait: 5_000 });
