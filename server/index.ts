@@ -25,6 +25,7 @@ export type { AcquireOptions } from "./limiter/types/acquire.js";
 export type { ChargeOptions, ChargeResult } from "./limiter/types/charge.js";
 export type { KeyOptions, PlanOptions, WithConfig } from "./limiter/types/call.js";
 export type {
+  LimitAllFirst,
   LimitAllItem,
   LimitAllItemOf,
   LimitAllOptions,

@@ -48,7 +48,9 @@ import type { OverridesInside } from "./limits/overrides/overrides-inside.js";
 import { checkPrune, prune } from "./parts/prune.js";
 import { runTransaction } from "./parts/run-transaction.js";
 import { usageMethods } from "./parts/usage-methods.js";
-import type { EnterOptions } from "./types/enter.js";
+import type { EnterOptions, EnterResult } from "./types/enter.js";
+import type { ResultsOf } from "./types/limit-all.js";
+import type { GivenItems } from "./verbs/limit-all.js";
 import { slotsClock } from "./slots/slots-clock.js";
 import { noSlots } from "./slots/slots-limit.js";
 import { unsupported } from "./types/unsupported.js";
@@ -207,6 +209,12 @@ function operationsInside(
   return { ...operationsOf(parts, context, whenKnown), overrides };
 }
 
+/** `enter`: the results are those of the items of `with`, in order. */
+type Enter = <const TWith extends GivenItems = []>(
+  name: string,
+  options?: Omit<EnterOptions, "with"> & { with?: TWith | undefined },
+) => Promise<EnterResult<ResultsOf<TWith>>>;
+
 /** The methods that exist only outside of transactions. */
 function othersOf(
   parts: Parts,
@@ -244,7 +252,7 @@ function othersOf(
   return {
     acquire: switching?.acquire(acquire, context) ?? acquire,
     list: knowing((name: string, options?: ListOptions) => list(forList, name, options)),
-    enter: switching?.enter(enter, context) ?? enter,
+    enter: (switching?.enter(enter, context) ?? enter) as Enter,
     holds: knowing((name: string, options?: KeyOptions) =>
       listHolds(context, store, name, options),
     ),

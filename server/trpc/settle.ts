@@ -2,7 +2,7 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
-import type { LimitAllResult } from "../limiter/types/limit-all.js";
+import type { ItemResult, LimitAllResult } from "../limiter/types/limit-all.js";
 import type { SettleResult } from "../limiter/types/settle.js";
 import type { UntypedOperations } from "../limiter/types/untyped.js";
 import { isMissing, type Usage, type UsageByName } from "../limiter/holds/reported-use.js";
@@ -52,7 +52,7 @@ export function withSettle<TGranted extends Granted>(
 /** Settles, and leaves the estimate charged if the store fails. */
 export async function settleQuietly(
   limits: Pick<UntypedOperations, "settle">,
-  result: Parameters<UntypedOperations["settle"]>[0],
+  result: ItemResult,
   actual: Usage,
 ): Promise<SettleResult> {
   try {

@@ -59,6 +59,35 @@ void (async () => {
   });
 });
 
+void (async () => {
+  const key = "k";
+  const answer = await limiter.limitAll([
+    { name: "daily", key },
+    { first: ["plan", { name: "credits", count: 2 }], key, count: 3 },
+  ]);
+  const [daily, paid] = answer.results;
+  if (daily.ok) assert<Equal<typeof daily.value, number>>();
+  if (paid.ok) assert<Equal<(typeof paid.paid)[number]["name"], "plan" | "credits">>();
+  // @ts-expect-error an item has one result
+  await limiter.settle(answer.results[2], 3);
+  await limiter.settle(answer, 3);
+  await limiter.settle(answer, { daily: 1, credits: 3 });
+  await limiter.settle(paid, 3);
+  await limiter.transaction(({ limitAll }) => limitAll([{ first: ["plan", "credits"] }]));
+});
+// @ts-expect-error no such limit
+void limiter.limitAll([{ name: "daily" }, { first: ["plan", "other"] }]);
+// @ts-expect-error no such limit
+void limiter.limitAll([{ name: "dayly" }, { first: ["plan", "credits"] }]);
+// @ts-expect-error a misspelt option
+void limiter.limitAll([{ first: ["plan", "credits"], cuont: 2 }]);
+// @ts-expect-error a misspelt option beside a first
+void limiter.limitAll([{ name: "daily", cuont: 2 }, { first: ["plan", "credits"] }]);
+// @ts-expect-error who pays does not wait
+void limiter.limitAll([{ first: ["plan", "credits"], reserve: true }]);
+// @ts-expect-error one limit, or several
+void limiter.limitAll([{ name: "daily", first: ["plan", "credits"] }]);
+
 const t = initTRPC.context<{ userId: string }>().create();
 const rl = createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.userId });
 t.procedure

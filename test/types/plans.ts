@@ -87,5 +87,12 @@ export const read = () => [
   byCall.limitAll([{ name: "pictures", plan: "pro" }, { name: "signUp" }]),
   // @ts-expect-error a limit with plans
   byCall.limitAll([{ name: "pictures" }, { name: "signUp" }]),
+  byCall.limitAll([{ name: "signUp" }, { first: ["pictures", "signUp"], plan: "pro" }]),
+  byCall.limitAll([{ first: [{ name: "pictures", plan: "pro" }, "signUp"] }]),
+  // @ts-expect-error a limit with plans inside a first
+  byCall.limitAll([{ name: "signUp" }, { first: ["pictures", "signUp"] }]),
+  // @ts-expect-error no such plan
+  byCall.limitAll([{ name: "signUp" }, { first: ["pictures"], plan: "por" }]),
+  byLimiter.limitAll([{ name: "signUp" }, { first: ["pictures", "signUp"] }]),
 ];
 export const take = (limiter: RateLimiter) => limiter.limit("any");

@@ -236,8 +236,12 @@ export async function calls(name: string) {
   );
   // @ts-expect-error what was used is unknown
   await limiter.settle(result);
-  // @ts-expect-error several limits at once
   await limiter.settle(all, 20);
+  await limiter.settle(all, { llmTokens: 20 });
+  // @ts-expect-error a limit of another name
+  await limiter.settle(all, { llmToken: 20 });
+  // @ts-expect-error one limit, one count
+  await limiter.settle(result, { llmTokens: 20 });
   // @ts-expect-error a charge is final
   await limiter.settle(charged, 20);
   if (result.ok) {

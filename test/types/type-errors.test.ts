@@ -42,6 +42,22 @@ it("quotes a misspelt name, with and without options, and in limitAll", async ()
   expect(errors).not.toContain("Expected 2 arguments");
 });
 
+it("quotes a misspelt name and option of a first in limitAll", async () => {
+  const errors = await errorsOf(`
+    void limiter.limitAll([{ name: "signUp" }, { first: ["a"] }]);
+    void limiter.limitAll([{ name: "b" }, { first: ["signUp"] }]);
+    void limiter.limitAll([{ name: "signUp" }, { first: ["signUp"], cuont: 2 }]);
+  `);
+  expect(errors.match(/error TS/g)).toHaveLength(3);
+  for (const misspelt of [
+    `'"a"' is not assignable`,
+    `'"b"' is not assignable`,
+    "'cuont' does not exist",
+  ])
+    expect(errors).toContain(misspelt);
+  expect(errors).toContain('"signUp"');
+});
+
 it("says the names of all limits in few words, with and without options", async () => {
   const errors = await errorsOf(`
     const many = createRateLimiter({

@@ -1,19 +1,27 @@
 /** Several claims as one: all of them get their tokens, or none does. */
 import { shortestWait } from "../../../core/calculate.js";
-import type { RateLimitResult } from "../../../core/decide.js";
 import type { Claim, Draft } from "./draft.js";
 
-export interface AllOfAnswer {
+/** The answer of one of the claims. */
+interface Answer {
+  ok: boolean;
+  /** Whole ms; absent or 0 for a grant without a reservation. */
+  retryAfter?: number;
+}
+
+export interface AllOfAnswer<TAnswer extends Answer> {
   ok: boolean;
   /** One result per claim. When a claim is denied: the results that all claims would get in their turn. */
-  results: readonly RateLimitResult[];
+  results: readonly TAnswer[];
   /** By index of the claim: whether it changed a row. */
   changed: readonly boolean[];
   /** The wait until all claims pass; 0 when they passed without reservations. */
   retryAfter: number;
 }
 
-export function allOf(claims: readonly Claim<RateLimitResult>[]): Claim<AllOfAnswer> {
+export function allOf<TAnswer extends Answer>(
+  claims: readonly Claim<TAnswer>[],
+): Claim<AllOfAnswer<TAnswer>> {
   /** Two claims can be for the same row. The second claim then sees the row as the first claim left it. */
   const inTurn = (draft: Draft, now: number) => {
     const fork = draft.fork();

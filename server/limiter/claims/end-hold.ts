@@ -82,34 +82,27 @@ const OF_END: Partial<Usage> = { taken: 2, givenBack: 1 };
 export interface NewHold extends HoldRequest {
   readonly limit: ResolvedLimit;
   readonly marker: Marker;
+  /** Whether the hold is a share of a count that several limits pay together. */
+  readonly isShare: boolean;
 }
 
 /**
  * Writes all holds of a call.
  *
- * @param isShare whether the holds are shares of one count.
  * @throws RateLimitInputError for a hold beyond the most that a key may have.
  */
-export function writeHolds(
-  draft: Draft,
-  holds: readonly NewHold[],
-  isShare: boolean,
-  now: number,
-): void {
+export function writeHolds(draft: Draft, holds: readonly NewHold[], now: number): void {
   const made = new Set(holds.map(({ marker }) => rowKey(marker.hold!))).size;
-  for (const each of holds) writeHold(draft, each, { made, isShare }, now);
+  for (const each of holds) writeHold(draft, each, made, now);
 }
 
-function writeHold(
-  draft: Draft,
-  { limit, marker: { hold: row, countedAt }, for: ms, then: atLapse, count }: NewHold,
-  of: Pick<Hold, "made" | "isShare">,
-  now: number,
-): void {
+function writeHold(draft: Draft, given: NewHold, made: number, now: number): void {
+  const { limit, marker, for: ms, then: atLapse, count, isShare } = given;
+  const { hold: row, countedAt } = marker;
   const sum = limit.holdRows![1];
   // Two items of one call may be for the same bucket.
   const earlier = draft.read(row!);
-  const hold: Hold = { count, atLapse, until: now + ms, ...of };
+  const hold: Hold = { count, atLapse, until: now + ms, made, isShare };
   const all = earlier === null ? hold : { ...hold, count: count + holdOf(earlier).count };
   const counted = holdsIn(draft.read(limit.holdCount!));
   if (earlier === null && counted >= MOST_HOLDS) throw tooMany(limit);

@@ -1,32 +1,30 @@
 /** `once` of `limitFirst`: an id is paid for once, by one of the limits, or by several limits in part. */
 import { answerAgain, markerOf } from "../../../core/rows/marker.js";
 import type { Claim } from "./draft.js";
-import { rowsOfHold } from "./end-hold.js";
+import { type NewHold, rowsOfHold } from "./end-hold.js";
 import type { HoldTerms } from "../types/hold-terms.js";
 import type { Marker } from "./markers.js";
-import { withHolds } from "./with-holds.js";
 import { type Charged, chargedBefore, rowAfter } from "./once.js";
 import type { FirstOfAnswer, Payer } from "./first-of.js";
+import type { LimitRequest } from "../limits/limit-request.js";
 
 /**
  * Attempts the claim if its id was not charged before, to any of the limits. If the id was charged,
  * repeats the first answers of the limits that paid.
  *
  * @param markers of the payers, in order.
- * @param terms how the tokens are held under the id; `undefined` for tokens that are spent.
  */
 export function firstOnce(
   claim: Claim<FirstOfAnswer>,
   payers: readonly Payer[],
   markers: readonly Marker[],
-  terms: HoldTerms | undefined,
 ): Claim<FirstOfAnswer> {
   const limitOf = (i: number) => payers[i]!.request.limit;
   const markerRows = markers.flatMap((marker, i) => [
     marker.row,
     ...rowsOfHold(limitOf(i), marker),
   ]);
-  const marked: Claim<FirstOfAnswer> = {
+  return {
     rows: [...claim.rows, ...markerRows],
     attempt(draft, now) {
       const charged = markers.map((marker, i) => chargedBefore(draft, limitOf(i), marker, now));
@@ -52,15 +50,22 @@ export function firstOnce(
       }
     },
   };
-  if (terms === undefined) return marked;
-  return withHolds(
-    marked,
-    ({ asked }) =>
-      asked.flatMap(({ paid: count = 0 }, i) => {
-        const limit = limitOf(i);
-        const isHeld = count > 0 && limit.answer === undefined;
-        return isHeld ? [{ ...terms, count, limit, marker: markers[i]! }] : [];
-      }),
-    true,
-  );
+}
+
+/**
+ * The holds of the limits that paid: shares of one count.
+ *
+ * @param markers of the requests, in order.
+ */
+export function heldShares(
+  { asked }: FirstOfAnswer,
+  requests: readonly LimitRequest[],
+  markers: readonly Marker[],
+  terms: HoldTerms,
+): NewHold[] {
+  return asked.flatMap(({ paid: count = 0 }, i) => {
+    const { limit } = requests[i]!;
+    const isHeld = count > 0 && limit.answer === undefined;
+    return isHeld ? [{ ...terms, count, limit, marker: markers[i]!, isShare: true }] : [];
+  });
 }

@@ -39,6 +39,8 @@ export interface Memory {
   now?: number;
   /** The results of the limits that paid for a call of `limitFirst`, in order. */
   readonly payers?: readonly RateLimitResult[];
+  /** The limits that may have paid, in order. */
+  readonly names?: readonly string[];
 }
 
 type Granted = RateLimitResult & { ok: true };

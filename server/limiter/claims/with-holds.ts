@@ -9,19 +9,17 @@ import { type NewHold, writeHolds } from "./end-hold.js";
  *
  * @param claim a claim that also names the rows of the holds.
  * @param holdsOf the holds of an answer.
- * @param isShare whether the holds are shares of one count.
  */
 export function withHolds<TAnswer>(
   claim: Claim<TAnswer>,
   holdsOf: (answer: TAnswer) => readonly NewHold[],
-  isShare: boolean,
 ): Claim<TAnswer> {
   return {
     rows: claim.rows,
     isShadow: claim.isShadow,
     attempt(draft, now) {
       const answer = claim.attempt(draft, now);
-      writeHolds(draft, holdsOf(answer), isShare, now);
+      writeHolds(draft, holdsOf(answer), now);
       return answer;
     },
   };

@@ -140,19 +140,28 @@ async function endAll(
   };
   const ended = await end(context, holds, checked);
   if (problem !== undefined) throw new RateLimitInputError("name", problem);
-  return ended;
+  return together(ended);
 }
 
 /**
  * Ends the holds of a result in one decision. Of a call with several results, these may be some of its
  * holds only.
  */
-export function endHolds(
+export async function endHolds(
   context: Context,
   holds: readonly HeldLimit[],
   ending: Ending,
 ): Promise<EndedHold> {
   const endings = holds.map(() => ending);
+  return together(await endHoldsBy(context, holds, endings));
+}
+
+/** Ends the holds of several results in one decision, each by its own ending. */
+export function endHoldsBy(
+  context: Context,
+  holds: readonly HeldLimit[],
+  endings: readonly Ending[],
+): Promise<readonly EndedHold[]> {
   return end(context, holds, endClaim(holds, endings));
 }
 
@@ -160,7 +169,7 @@ async function end(
   context: Context,
   holds: readonly HeldLimit[],
   claim: Claim<readonly EndedHold[]>,
-): Promise<EndedHold> {
+): Promise<readonly EndedHold[]> {
   const { apply, environment, onChange, endLeases } = context;
   const decision = new ClaimDecision(claim, environment.clock);
   const [ended] = (await tryAgain(context, () => apply([decision]))) as [readonly EndedHold[]];
@@ -172,7 +181,7 @@ async function end(
     }
   }
   for (const [i, each] of ended.entries()) reportEnd(context, holds[i]!, each);
-  return together(ended);
+  return ended;
 }
 
 /**

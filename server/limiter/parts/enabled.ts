@@ -120,6 +120,7 @@ export class Switch {
       list: async () => [],
       earliest: async () => [],
       onChange() {},
+      crossed() {},
       endLeases() {},
       turn: undefined,
       shared: undefined,

@@ -13,8 +13,11 @@ interface Item {
   key?: string | undefined;
   plan?: string | undefined;
   config?: unknown;
+  /** Several limits of which the first pays, in the place of a name. */
+  first?: List | undefined;
 }
 
+type List = readonly (string | Item)[];
 type Later<TValue> = TValue | Promise<TValue>;
 
 /** @param next the wrapper that comes after this one. */
@@ -40,13 +43,25 @@ export function fillingPlans(asked: AskedPlans, plans: PlanTable, next: WhenKnow
     }
     if (!Array.isArray(of)) return args;
     const shared = typeof options === "object" && options !== null ? options : {};
-    const filled = (of as readonly (string | Item)[]).map((item) => filledItem(item, shared));
-    if (filled.every((item, i) => item === of[i])) return args;
-    if (!filled.some((item) => item instanceof Promise)) return [filled, ...args.slice(1)];
-    return Promise.all(filled.map(async (item) => item)).then((all) => [all, ...args.slice(1)]);
+    const filled = filledList(of as List, shared);
+    return afterwards(filled, (all) => (all === of ? args : [all, ...args.slice(1)]));
+  }
+
+  /** The same list, if there is no plan to fill in. */
+  function filledList(list: List, shared: Item): Later<List> {
+    const filled = list.map((item) => filledItem(item, shared));
+    if (filled.every((item, i) => item === list[i])) return list;
+    if (!filled.some((item) => item instanceof Promise)) return filled as List;
+    return Promise.all(filled.map(async (item) => item));
   }
 
   function filledItem(item: string | Item, shared: Item): Later<string | Item> {
+    if (typeof item === "object" && Array.isArray(item?.first)) {
+      const { first } = item;
+      return afterwards(filledList(first, item), (all) =>
+        all === first ? item : { ...item, first: all },
+      );
+    }
     const name = typeof item === "string" ? item : item?.name;
     if (name === undefined || !plans.has(name) || shared.plan !== undefined) return item;
     const own: Item = typeof item === "string" ? { name } : item;

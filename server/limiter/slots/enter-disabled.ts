@@ -1,4 +1,5 @@
 /** `enter` of a limiter that is switched off: every caller gets a slot, which no row has. */
+import type { RateLimitResult } from "../../../core/decide.js";
 import type { EnterGranted, EnterOptions } from "../types/enter.js";
 import { type Context, report } from "../context/context.js";
 import { limitAll } from "../verbs/limit-all.js";
@@ -26,7 +27,7 @@ export async function enterDisabled(
     disabled: true,
     value,
     ts,
-    results: results.map((result) => Object.assign(result, { disabled: true })),
+    results: results.map((each) => Object.assign(each, { disabled: true })) as RateLimitResult[],
     // Nothing can take this slot away.
     signal: new AbortController().signal,
     isTakenOver: false,

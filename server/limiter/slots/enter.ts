@@ -1,12 +1,12 @@
 /** `enter`: takes a slot, alone or together with tokens, at once or after a wait in line. */
 import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../../../core/errors.js";
 import { MAX_NONCE, slotsConfig } from "../../../core/rows/slot.js";
-import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../types/limit-all.js";
+import type { ItemResult, LimitAllOptions, LimitAllResult } from "../types/limit-all.js";
 import type { PlanOptions } from "../types/call.js";
 import { type Context, report } from "../context/context.js";
 import { ClaimDecision } from "../claims/draft.js";
 import { namesOf, rejectUnknownOptions } from "../types/known-options.js";
-import { answerAll, claimAll, requestsOf } from "../verbs/limit-all.js";
+import { answerAll, claimAll, type GivenItems, itemsOf, limitsOf } from "../verbs/limit-all.js";
 import { decideReclaiming } from "../holds/reclaim.js";
 import { EnterDenied, type EnterOptions, type EnterResult } from "../types/enter.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
@@ -31,14 +31,13 @@ export interface EnterContext extends SlotsContext, LineContext {
   /** Takes the tokens of `with` together with a slot. */
   readonly limiter: Context;
   /** Takes the tokens of `with` after a wait for a slot. Waits for the table of overrides first. */
-  readonly limitAll: (
-    items: readonly LimitAllItem[],
-    options: LimitAllOptions,
-  ) => Promise<LimitAllResult>;
+  readonly limitAll: (items: GivenItems, options: LimitAllOptions) => Promise<TokensResult>;
   readonly resolveSlots: ResolveSlots;
 }
 
 type Denied = Extract<Entered, { kind: "denied" }>;
+type TokensResult = LimitAllResult<ItemResult[]>;
+type Result = EnterResult<readonly ItemResult[]>;
 
 /** A call, and its options as they were when they were checked. */
 interface EnterCall extends EnterOptions {
@@ -56,7 +55,7 @@ export async function enter(
   context: EnterContext,
   name: string,
   options: EnterOptions = {},
-): Promise<EnterResult> {
+): Promise<Result> {
   checkOptions(options);
   const { holder, maxWait, signal, with: items = [] } = options;
   const limit = context.resolveSlots(name, options);
@@ -95,7 +94,7 @@ function claimOf({ context, limit, nonce, holder }: EnterCall): EnterClaim {
 interface Taken {
   entered: Entered;
   /** `undefined` where no tokens were wanted, or there are enough but no slot. */
-  tokens?: LimitAllResult;
+  tokens?: TokensResult;
 }
 
 async function takeSlot(call: EnterCall): Promise<Taken> {
@@ -108,33 +107,33 @@ async function takeSlot(call: EnterCall): Promise<Taken> {
 }
 
 /** Takes a slot and the tokens of `with`, or nothing. */
-async function takeAll(call: EnterCall, items: readonly LimitAllItem[]): Promise<Taken> {
+async function takeAll(call: EnterCall, given: GivenItems): Promise<Taken> {
   const { context, throws = false } = call;
   const { limiter, environment } = context;
   const slot = claimOf(call);
-  const requests = requestsOf(limiter, items);
+  const items = itemsOf(limiter, given);
   const { answer, decision } = await decideReclaiming(
     limiter,
-    slotAndTokens(slot, claimAll(requests, environment)),
-    requests.map(({ limit }) => limit),
+    slotAndTokens(slot, claimAll(items, environment)),
+    limitsOf(items),
     ({ tokens }) => !tokens.ok,
     ({ tokens }) => tokens,
   );
   const { slot: entered, tokens } = answer;
   // Where there are enough tokens, but no slot, no tokens are taken.
   if (entered.kind !== "entered" && tokens.ok) return { entered };
-  return { entered, tokens: answerAll(limiter, requests, tokens, decision.now, { throws }) };
+  return { entered, tokens: answerAll(limiter, items, tokens, decision.now, { throws }) };
 }
 
 /** Waits in line for a slot. Takes the tokens of `with` once it has the slot. */
-async function enterByLine(call: EnterCall, items: readonly LimitAllItem[]): Promise<EnterResult> {
+async function enterByLine(call: EnterCall, items: GivenItems): Promise<Result> {
   const { context, limit, nonce, holder, maxWait = 0, signal, onPlace, throws = false } = call;
   const wait = { maxWait, signal, onPlace, isNamed: holder !== undefined };
   const { entered, sentAt } = await waitInLine(context, limit, nonce, wait);
   if (entered.kind !== "entered") return denied(call, entered as Denied);
   const held = hold(call, entered, sentAt);
   if (items.length === 0) return holding(call, held);
-  let tokens: LimitAllResult;
+  let tokens: TokensResult;
   try {
     tokens = await context.limitAll(items, { throws });
   } catch (error) {
@@ -158,7 +157,7 @@ function hold(
 async function holding(
   { context, limit }: EnterCall,
   held: HeldSlot,
-  results: LimitAllResult["results"] = [],
+  results: readonly ItemResult[] = [],
 ): Promise<HeldSlot> {
   if (held.isLate) {
     // The process stood still, or the store was slow.
@@ -177,7 +176,7 @@ function refused({
   name,
   retryAfter,
   results,
-}: Extract<LimitAllResult, { ok: false }>): EnterDenied {
+}: Extract<TokensResult, { ok: false }>): EnterDenied<readonly ItemResult[]> {
   return new EnterDenied(name, retryAfter, 0, results);
 }
 
@@ -185,7 +184,7 @@ function refused({
 function denied(
   { context: { limiter }, limit, throws }: EnterCall,
   { retryAfter, value, ends, now }: Denied,
-): EnterDenied {
+): EnterDenied<readonly ItemResult[]> {
   const { name, slots } = limit;
   report(limiter, "limit", { limit, count: 1 }, { ok: false, retryAfter, value }, false);
   if (!throws) return new EnterDenied(name, retryAfter, value, []);

@@ -3,9 +3,9 @@
  * slot is lost. The holder's own clock is monotonic and counts from before a write was sent, so the
  * holder always stops before the row's `ttl` has passed.
  */
-import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitStoreError } from "../../../core/errors.js";
 import type { Context } from "../context/context.js";
+import type { ItemResult } from "../types/limit-all.js";
 import { responseWithSlot } from "./during.js";
 import { handOver } from "./hand-over.js";
 import { type Holder, release, renewal } from "./slot-decisions.js";
@@ -27,7 +27,7 @@ export class HeldSlot {
   /** The caller may do its work. */
   readonly ok = true;
   /** One result for each limit of tokens that was charged with the slot. */
-  results: readonly RateLimitResult[] = [];
+  results: readonly ItemResult[] = [];
   readonly #abort = new AbortController();
   #validUntil: number;
   #watch: ReturnType<typeof setTimeout> | undefined;

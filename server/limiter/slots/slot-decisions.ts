@@ -19,6 +19,7 @@ import type { AllOfAnswer } from "../claims/all-of.js";
 import type { Environment } from "../claims/environment.js";
 import { type Claim, ClaimDecision, type Draft } from "../claims/draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
+import type { ItemAnswer } from "../verbs/limit-all-items.js";
 
 /** A slot that a caller holds. */
 export interface Holder {
@@ -167,12 +168,12 @@ export function heldBefore(
 /** A slot and tokens: all of it is taken, or nothing. */
 export interface SlotAndTokens {
   slot: Entered;
-  tokens: AllOfAnswer;
+  tokens: AllOfAnswer<ItemAnswer>;
 }
 
 export function slotAndTokens(
   slot: Claim<Entered>,
-  tokens: Claim<AllOfAnswer>,
+  tokens: Claim<AllOfAnswer<ItemAnswer>>,
 ): Claim<SlotAndTokens> {
   return {
     rows: [...slot.rows, ...tokens.rows],

@@ -1,11 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The options and results of `enter`. The library in the line above has the types of `await using`. */
-import type { LimitAllItemOf } from "./limit-all.js";
 import type { LimitConfigs, SlotsName, TokensName } from "./names.js";
 import type { PlanArgs, PlanBy, SaysPlan } from "./plan-types.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { LimitAllItem } from "./limit-all.js";
+import type {
+  AnyItemOf,
+  ItemResult,
+  LimitAllFirst,
+  LimitAllItem,
+  OnlyKnown,
+  ResultsOf,
+} from "./limit-all.js";
 
 /** The options of `enter`. */
 export interface EnterOptions {
@@ -44,13 +50,15 @@ export interface EnterOptions {
    * Missing tokens deny the call at once: the call waits only for slots. `results` has one result for
    * each item. The tokens stay taken when the slot is released.
    */
-  with?: readonly LimitAllItem[] | undefined;
+  with?: readonly (LimitAllItem | LimitAllFirst)[] | undefined;
   /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
   throws?: boolean | undefined;
 }
 
 /** A slot that a call has entered. The slot is the caller's until `release`. */
-export interface EnterGranted extends AsyncDisposable {
+export interface EnterGranted<
+  TResults extends readonly ItemResult[] = readonly RateLimitResult[],
+> extends AsyncDisposable {
   /** The caller may do its work. */
   readonly ok: true;
   /** The limiter is switched off, see its option `enabled`: no slot is held. */
@@ -60,7 +68,7 @@ export interface EnterGranted extends AsyncDisposable {
   /** The instant of `value`, epoch ms. */
   readonly ts: number;
   /** One result for each item of `with`. */
-  readonly results: readonly RateLimitResult[];
+  readonly results: TResults;
   /**
    * Aborted when the slot is lost: the slot could not be renewed in time, a later call took it over, or
    * the slots were reset. Stop the work then, because another caller may have the slot. `release` does
@@ -91,7 +99,9 @@ export interface EnterGranted extends AsyncDisposable {
 }
 
 /** A call that got no slot. There is nothing to release: `await using` does nothing with a denial. */
-export class EnterDenied implements AsyncDisposable {
+export class EnterDenied<
+  TResults extends readonly ItemResult[] = readonly RateLimitResult[],
+> implements AsyncDisposable {
   /** The caller must not do its work. */
   readonly ok = false;
 
@@ -105,8 +115,10 @@ export class EnterDenied implements AsyncDisposable {
     readonly retryAfter: number,
     /** The slots that are free for this call; 0 also where tokens are missing. */
     readonly value: number,
-    /** The results that the items of `with` would have got, where an item denied the call. */
-    readonly results: readonly RateLimitResult[],
+    /**
+     * The results that the items of `with` would have got, where an item denied the call; else no results.
+     */
+    readonly results: TResults | readonly [],
   ) {}
 
   /** There is nothing to release. */
@@ -116,11 +128,16 @@ export class EnterDenied implements AsyncDisposable {
 }
 
 /** A slot, or a denial. */
-export type EnterResult = EnterGranted | EnterDenied;
+export type EnterResult<TResults extends readonly ItemResult[] = readonly RateLimitResult[]> =
+  EnterGranted<TResults> | EnterDenied<TResults>;
 
 /** The options of `enter`, with the names of a limiter. */
-export type EnterOptionsOf<TLimits, TBy extends PlanBy = "call"> = Omit<EnterOptions, "with"> & {
-  with?: readonly LimitAllItemOf<TLimits, TokensName<TLimits>, TBy>[] | undefined;
+export type EnterOptionsOf<
+  TLimits,
+  TBy extends PlanBy = "call",
+  TWith = readonly AnyItemOf<TLimits, TokensName<TLimits>, TBy>[],
+> = Omit<EnterOptions, "with"> & {
+  with?: TWith | undefined;
 };
 
 /** `enter`. */
@@ -137,13 +154,17 @@ export interface EnterMethods<TLimits extends LimitConfigs, TBy extends PlanBy> 
    * await using slot = await limiter.enter("generations", { key: userId, maxWait: 5_000 });
    * if (slot.ok) await runModel(); // the slot is free again at the end of the block
    */
-  enter<TName extends SlotsName<TLimits>>(
+  enter<
+    TName extends SlotsName<TLimits>,
+    const TWith extends readonly AnyItemOf<TLimits, TokensName<TLimits>, TBy>[] = [],
+  >(
     name: TName,
     ...[options]: PlanArgs<
       TLimits[TName],
       undefined,
       TBy,
-      EnterOptionsOf<TLimits, TBy> & SaysPlan<TLimits[TName], undefined, TBy>
+      EnterOptionsOf<TLimits, TBy, TWith & OnlyKnown<TWith>> &
+        SaysPlan<TLimits[TName], undefined, TBy>
     >
-  ): Promise<EnterResult>;
+  ): Promise<EnterResult<ResultsOf<TWith>>>;
 }

@@ -21,9 +21,9 @@ import type { SettleMethods } from "./settle.js";
  *
  * A method takes the limiter's own names, and any name with a `config`. A method has one signature for
  * both cases: of two overloads, editors show both errors, and the first error is about a missing
- * `config`. `limitAll` has two overloads, because each name of a list depends on a config of its own.
- * There, the overload of the limiter's own names comes last, because the compiler reports the error of
- * the last overload.
+ * `config`. `limitAll` has three overloads, because each name of a list depends on a config of its own, and
+ * each result on a `first`. The overload of the limiter's own names comes last, because the compiler
+ * reports the error of the last overload.
  */
 export interface RateLimitOperations<
   TLimits extends LimitConfigs,

@@ -5,6 +5,7 @@
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { HoldEnd } from "../../../core/rows/marker.js";
 import type { KeyOptions } from "./call.js";
+import type { ItemResult, LimitAllResult } from "./limit-all.js";
 import type { LimitFirstResult } from "./limit-first.js";
 import type { LimitConfigs } from "./names.js";
 import type { MaySayPlan } from "./plan-types.js";
@@ -85,6 +86,18 @@ export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends str
   settle(
     result: RateLimitResult | LimitFirstResult,
     actual: number | null | undefined,
+  ): Promise<SettleResult>;
+  /**
+   * Settles all limits of a granted `limitAll`. Its holds end in one decision: all of them, or none.
+   *
+   * @param answer the answer of `limitAll`, with the results themselves.
+   * @param actual tokens that were used, of each of the limits; or counts by name, of a `first` under the
+   * name of one of its limits. A limit that is left out, or with a use that is not known, stays charged by
+   * its estimate, and `settled` is false.
+   */
+  settle(
+    answer: LimitAllResult<readonly ItemResult[]>,
+    actual: number | null | undefined | { readonly [TName in TTokens]?: number | null | undefined },
   ): Promise<SettleResult>;
   /**
    * Settles the hold of an id, in whatever process: gives unused tokens back, and charges tokens that

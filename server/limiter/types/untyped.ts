@@ -3,7 +3,14 @@ import type { ShownConfig } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { KeyOptions, PlanOptions } from "./call.js";
 import type { EnterOptions, EnterResult } from "./enter.js";
-import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "./limit-all.js";
+import type {
+  ItemResult,
+  LimitAllFirst,
+  LimitAllItem,
+  LimitAllOptions,
+  LimitAllResult,
+  ResultsOf,
+} from "./limit-all.js";
 import type { LimitFirstItem, LimitFirstOptions, LimitFirstResult } from "./limit-first.js";
 import type { LimitOptions } from "./limit.js";
 import type { LimitConfigs } from "./names.js";
@@ -11,7 +18,10 @@ import type { SettleResult } from "./settle.js";
 
 /** A limiter with names that are only known at run time, for the package's own generic code. */
 export interface UntypedRateLimiter extends UntypedOperations {
-  enter(name: string, options?: EnterOptions & PlanOptions): Promise<EnterResult>;
+  enter(
+    name: string,
+    options?: EnterOptions & PlanOptions,
+  ): Promise<EnterResult<readonly ItemResult[]>>;
   readonly limits: LimitConfigs;
   readonly clock: () => number;
   check(name: string, options?: LimitOptions & PlanOptions): Promise<RateLimitResult>;
@@ -27,13 +37,17 @@ export interface UntypedOperations {
     result: RateLimitResult | LimitFirstResult,
     actual: number | null | undefined,
   ): Promise<SettleResult>;
+  settle(
+    answer: LimitAllResult<readonly ItemResult[]>,
+    actual: number | null | undefined | Readonly<Record<string, number | null | undefined>>,
+  ): Promise<SettleResult>;
   limitFirst(
     items: readonly (string | (LimitFirstItem & PlanOptions))[],
     options?: LimitFirstOptions & PlanOptions,
   ): Promise<LimitFirstResult>;
   limit(name: string, options?: LimitOptions & PlanOptions): Promise<RateLimitResult>;
-  limitAll(
-    items: readonly (LimitAllItem & PlanOptions)[],
+  limitAll<const TItems extends readonly ((LimitAllItem | LimitAllFirst) & PlanOptions)[]>(
+    items: TItems,
     options?: LimitAllOptions,
-  ): Promise<LimitAllResult>;
+  ): Promise<LimitAllResult<ResultsOf<TItems>>>;
 }

@@ -1,192 +1,159 @@
 /** `limitAll`: several requests as one decision. All of them take their tokens, or none does. */
 import { validateSatisfiable } from "../../../core/count.js";
-import type { RateLimitResult } from "../../../core/decide.js";
 import { rowKey } from "../../store/store.js";
-import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../types/limit-all.js";
-import { rowsToLimit } from "../claims/choose-shards.js";
 import { allOf, type AllOfAnswer } from "../claims/all-of.js";
-import { isTaken, withHolds } from "../claims/with-holds.js";
-import { TokenClaim } from "../claims/token-claim.js";
-import { type Context, countingOf, report } from "../context/context.js";
-import type { Environment } from "../claims/environment.js";
-import { denialError, type Denied } from "../limits/denial-error.js";
 import type { Claim } from "../claims/draft.js";
-import { countsTake, withTake } from "../claims/with-usage.js";
-import { holdOf, type HoldRequest } from "../claims/hold-request.js";
-import { unheld } from "../types/hold-terms.js";
+import type { Environment } from "../claims/environment.js";
+import { withHolds } from "../claims/with-holds.js";
+import { type Context, report } from "../context/context.js";
 import { decideReclaiming } from "../holds/reclaim.js";
-import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS } from "../types/limit-all.js";
+import { denialError, type Denied } from "../limits/denial-error.js";
+import { requestOf } from "../limits/limit-request.js";
+import type { ResolvedLimit } from "../limits/resolved-limit.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
-import { inShadow } from "./limit.js";
-import { type LimitRequest, requestOf } from "../limits/limit-request.js";
-import type { Marker } from "../claims/markers.js";
-import { once } from "../claims/once.js";
-import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
-import { remember } from "../claims/receipt.js";
+import {
+  FIRST_OF_ALL_OPTIONS,
+  ITEM_OPTIONS,
+  type ItemResult,
+  LIMIT_ALL_OPTIONS,
+  type LimitAllFirst,
+  type LimitAllItem,
+  type LimitAllOptions,
+  type LimitAllResult,
+} from "../types/limit-all.js";
+import {
+  type AllItem,
+  FirstOfLimits,
+  type ItemAnswer,
+  markItems,
+  OneLimit,
+} from "./limit-all-items.js";
+import { payersOf, twice } from "./limit-first.js";
+
+/** The items of a call, before they are checked. */
+export type GivenItems = readonly (LimitAllItem | LimitAllFirst)[];
+type Answer = AllOfAnswer<ItemAnswer>;
+type Result = LimitAllResult<ItemResult[]>;
 
 export async function limitAll(
   context: Context,
-  items: readonly LimitAllItem[],
+  given: GivenItems,
   options: LimitAllOptions = {},
-): Promise<LimitAllResult> {
-  const { environment } = context;
+): Promise<Result> {
   rejectUnknownOptions(options, LIMIT_ALL_OPTIONS, "limitAll()");
-  const requests = requestsOf(context, items);
-  const { once: id } = options;
-  const markers =
-    id === undefined ? undefined : requests.map(({ limit }) => context.markerFor(limit, id));
-  if (requests.length === 0) return { ok: true, results: [] };
-  const holds = holdsOf(options, requests, markers);
-  const claim = claimAll(requests, environment, markers, holds);
+  const items = itemsOf(context, given);
+  markItems(context, items, options);
+  if (items.length === 0) return { ok: true, results: [] };
+  const claim = claimAll(items, context.environment);
   let decided;
   try {
-    const limits = requests.map(({ limit }) => limit);
-    decided = await decideReclaiming(context, claim, limits, ({ ok }) => !ok);
+    decided = await decideReclaiming(context, claim, limitsOf(items), ({ ok }) => !ok);
   } catch (error) {
-    return openAll(context, requests, error);
+    return openAll(context, items, error);
   }
   const { answer, decision } = decided;
-  return answerAll(context, requests, answer, decision.now, options, markers, holds);
+  return answerAll(context, items, answer, decision.now, options);
 }
 
-/** The requests of several items, checked. */
-export function requestsOf(context: Context, items: readonly LimitAllItem[]): LimitRequest[] {
-  const requests = items.map((item) => {
+/** The items of a call, checked. */
+export function itemsOf(context: Context, given: GivenItems): AllItem[] {
+  const items = given.map((item): AllItem => {
+    if ("first" in item) {
+      rejectUnknownOptions(item, FIRST_OF_ALL_OPTIONS, "a first of limitAll()");
+      const { requests, split } = payersOf(context, item.first, item, "first");
+      return new FirstOfLimits(requests, split);
+    }
     rejectUnknownOptions(item, ITEM_OPTIONS, "an item of limitAll()");
-    return requestOf(context, item.name, item);
+    return new OneLimit(requestOf(context, item.name, item));
   });
-  validateTogether(requests);
-  return requests;
+  validateTogether(items);
+  return items;
+}
+
+/** All limits that the items may charge. */
+export function limitsOf(items: readonly AllItem[]): ResolvedLimit[] {
+  return items.flatMap(({ requests }) => requests.map(({ limit }) => limit));
 }
 
 /** Makes the result of a call that is decided. Reports each charge and each denial. */
 export function answerAll(
   context: Context,
-  requests: readonly LimitRequest[],
-  answer: AllOfAnswer,
+  items: readonly AllItem[],
+  { ok, retryAfter, changed, results: answers }: Answer,
   now: number,
   options: LimitAllOptions,
-  markers?: readonly Marker[],
-  holds?: readonly (HoldRequest | undefined)[],
-): LimitAllResult {
-  const { environment } = context;
-  const { ok, retryAfter, changed } = answer;
-  const results = requests.map((request, i) => {
-    const given = answer.results[i]!;
-    const result = request.limit.config.shadow ? inShadow(given, now) : given;
-    // When the call is denied, no item has taken tokens that could be settled.
-    const { limit, count } = request;
-    const marker = markers?.[i];
-    const isHeld = holds?.[i] !== undefined;
-    return remember(result, { limit, count, environment, readOnly: !ok, marker, isHeld, now });
+): Result {
+  const results = items.map((item, i) => {
+    const decided = { ok, changed: changed[i]!, now };
+    return item.answered(context, answers[i] as never, decided);
   });
-  for (const [i, request] of requests.entries()) {
-    const isDenied = !answer.results[i]!.ok;
-    if (!ok && !isDenied) continue;
-    // A shadow lets its own item pass. If another limit has denied the call, nothing was used.
-    const isCounted = countsTake(request.limit, markers?.[i]);
-    const passes = ok ? countingOf(isCounted, results[i]!) : "none";
-    const counting = results[i]!.ok ? passes : "sum";
-    report(context, "limit", request, results[i]!, changed[i]!, counting);
-  }
   if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };
   const slowest = slowestOf(results);
+  const { about } = items[slowest]!.denials(results[slowest] as never);
   if (options.throws) {
-    const denials = denialsOf(requests, results);
-    const result = { ...results[slowest]!, retryAfter };
+    const denials = denialsOf(items, results);
+    const denied = { ok, value: about.value, retryAfter } as const;
     const { denialMessage } = context.environment;
-    throw denialError(denialMessage, requests[slowest]!, result, now, denials);
+    throw denialError(denialMessage, about.request, denied, now, denials);
   }
-  return { ok, results, retryAfter, name: requests[slowest]!.limit.name };
+  return { ok, results, retryAfter, name: about.request.limit.name };
 }
 
-/** The answer instead of a failure of the store, if all of the limits let calls through then. */
-function openAll(
-  context: Context,
-  requests: readonly LimitRequest[],
-  error: unknown,
-): LimitAllResult {
-  const { environment } = context;
-  const opened = requests.map(({ limit }) => context.opened(error, limit));
-  if (!opened.every((result) => result !== undefined)) throw error;
-  for (const [i, request] of requests.entries()) {
-    report(context, "limit", request, opened[i]!, false);
-  }
-  const results = requests.map(({ limit, count: passed }, i) => {
-    return remember(opened[i]!, { limit, count: 0, environment, readOnly: false, passed });
-  });
-  return { ok: true, results };
+/** The answer instead of a failure of the store, if all of the items let the call through then. */
+function openAll(context: Context, items: readonly AllItem[], error: unknown): Result {
+  const opened = items.map((item) => item.opened(context, error));
+  if (!opened.every((each) => each !== undefined)) throw error;
+  for (const { request, answer } of opened) report(context, "limit", request, answer, false);
+  return { ok: true, results: opened.map(({ result }) => result) };
 }
 
-/** The decision on several requests: all of them take their tokens, or none does. */
-export function claimAll(
-  requests: readonly LimitRequest[],
-  { random, clock }: Pick<Environment, "clock" | "random">,
-  markers?: readonly Marker[],
-  holds?: readonly (HoldRequest | undefined)[],
-): Claim<AllOfAnswer> {
-  const claims = requests.map((request, i) => {
-    const { limit, count } = request;
-    const marker = markers?.[i];
-    const take = new TokenClaim(request, rowsToLimit(limit, random));
-    const isCounted = countsTake(limit, marker) && holds?.[i] === undefined;
-    const claim = isCounted ? withTake(take, limit, count, clock()) : take;
-    return marker === undefined ? claim : once(claim, limit, marker);
-  });
+/** The decision on several items: all of them take their tokens, or none does. */
+export function claimAll(items: readonly AllItem[], environment: Environment): Claim<Answer> {
+  const claims: readonly Claim<ItemAnswer>[] = items.map((item) => item.claim(environment));
   const claim = allOf(claims);
-  if (holds === undefined) return claim;
-  const heldBy = ({ ok, results }: AllOfAnswer) =>
-    results.flatMap((result, i) => {
-      const hold = ok && isTaken(result) ? holds[i] : undefined;
-      return hold ? [{ ...hold, limit: requests[i]!.limit, marker: markers![i]! }] : [];
-    });
-  return withHolds(claim, heldBy, false);
-}
-
-/** How the items hold their tokens; `undefined` for items of limits without holds. */
-function holdsOf(
-  options: LimitAllOptions,
-  requests: readonly LimitRequest[],
-  markers: readonly Marker[] | undefined,
-): readonly (HoldRequest | undefined)[] | undefined {
-  if (options.hold === undefined) return undefined;
-  const hasHolds = ({ limit }: LimitRequest) => beneathAnswer(limit).holdRows !== undefined;
-  if (!requests.some(hasHolds)) throw unheld(requests[0]!.limit.name, options.hold);
-  return requests.map((request, i) =>
-    hasHolds(request) ? holdOf(options, request, markers?.[i]) : undefined,
+  if (items.every(({ hold }) => hold === undefined)) return claim;
+  return withHolds(claim, ({ ok, results }) =>
+    ok ? items.flatMap((item, i) => item.holdsOf(results[i] as never)) : [],
   );
 }
 
 /** The denied requests, by name. Of several denials with one name, the denial with the longest wait. */
-function denialsOf(
-  requests: readonly LimitRequest[],
-  results: readonly RateLimitResult[],
-): readonly Denied[] {
+function denialsOf(items: readonly AllItem[], results: readonly ItemResult[]): readonly Denied[] {
   const denials = new Map<string, Denied>();
-  for (const [i, { ok, retryAfter = 0, value }] of results.entries()) {
-    const { name, config } = requests[i]!.limit;
-    if (ok || (denials.get(name)?.retryAfter ?? 0) >= retryAfter) continue;
-    denials.set(name, { name, retryAfter, value, config });
+  for (const [i, item] of items.entries()) {
+    for (const denied of item.denials(results[i] as never).all) {
+      const known = denials.get(denied.name)?.retryAfter ?? 0;
+      if (known < denied.retryAfter) denials.set(denied.name, denied);
+    }
   }
   return [...denials.values()];
 }
 
 /** The index of the denied result with the longest wait. */
-function slowestOf(results: readonly RateLimitResult[]): number {
-  const waits = results.map(({ ok, retryAfter = 0 }) => (ok ? -1 : retryAfter));
+function slowestOf(results: readonly ItemResult[]): number {
+  const waits = results.map((result) => (result.ok ? -1 : result.retryAfter));
   return waits.indexOf(Math.max(...waits));
 }
 
-/** Requests for the same bucket have to be satisfiable together. */
-function validateTogether(requests: readonly LimitRequest[]): void {
+/**
+ * Items for the same bucket have to be satisfiable together. A bucket of a `first` is in no other item:
+ * which of them would pay, depends on what the other item takes.
+ */
+function validateTogether(items: readonly AllItem[]): void {
   const totals = new Map<string, number>();
-  for (const { limit, count, reserve } of requests) {
-    if (limit.answer !== undefined) continue;
-    const { name, config } = limit;
-    // By the row: two keys are one bucket if `hashKey` returns the same for the two.
-    const id = rowKey(limit.rows[0]);
-    const total = (totals.get(id) ?? 0) + count;
-    totals.set(id, total);
-    validateSatisfiable(name, config, total, reserve);
+  const ofFirst = new Set<string>();
+  for (const item of items) {
+    for (const { limit, count, reserve } of item.requests) {
+      const { name, config } = limit;
+      // By the row: two keys are one bucket if `hashKey` returns the same for the two.
+      const id = rowKey(limit.rows[0]);
+      const isFirst = item instanceof FirstOfLimits;
+      if (ofFirst.has(id) || (isFirst && totals.has(id)))
+        throw twice(name, "limitAll() with a first");
+      if (isFirst) ofFirst.add(id);
+      const total = (totals.get(id) ?? 0) + count;
+      totals.set(id, total);
+      if (!isFirst && limit.answer === undefined) validateSatisfiable(name, config, total, reserve);
+    }
   }
 }

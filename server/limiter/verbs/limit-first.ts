@@ -10,10 +10,10 @@ import { sharesOf } from "../../../core/shares.js";
 import type { PlanOptions } from "../types/call.js";
 import { chooseRows } from "../claims/choose-shards.js";
 import { eachOf, firstOf, type FirstOfAnswer, Payer } from "../claims/first-of.js";
+import type { Claim } from "../claims/draft.js";
 import { type Context, countingOf, report } from "../context/context.js";
-import type { Environment } from "../claims/environment.js";
-import { denialError } from "../limits/denial-error.js";
-import { firstOnce } from "../claims/first-once.js";
+import { denialError, type Denied } from "../limits/denial-error.js";
+import { firstOnce, heldShares } from "../claims/first-once.js";
 import { holdOf } from "../claims/hold-request.js";
 import { decideReclaiming } from "../holds/reclaim.js";
 import type { Marker } from "../claims/markers.js";
@@ -26,8 +26,9 @@ import type {
   PaidCount,
 } from "../types/limit-first.js";
 import type { LimitRequest } from "../limits/limit-request.js";
-import { remember } from "../claims/receipt.js";
+import { type Memory, remember } from "../claims/receipt.js";
 import { countsTake, withPayments } from "../claims/with-usage.js";
+import { withHolds } from "../claims/with-holds.js";
 import { rowKey } from "../../store/store.js";
 
 export async function limitFirst(
@@ -36,25 +37,18 @@ export async function limitFirst(
   options: LimitFirstOptions = {},
 ): Promise<LimitFirstResult> {
   rejectUnknownOptions(options, FIRST_OPTIONS, "limitFirst()");
-  const { split = false } = options;
-  const count = countOf(options);
-  const requests = requestsOf(context, items, options);
-  // A count of 0 is not split: the first limit answers, by whether it is in debt.
-  const together = split && count > 0;
-  validatePayable(requests, count, together);
+  const { requests, split } = payersOf(context, items, options, "limitFirst()");
   const { markerFor, environment } = context;
   const { random } = environment;
   const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
   const { once: id, hold } = options;
   const markers = id === undefined ? undefined : requests.map(({ limit }) => markerFor(limit, id));
   for (const [i, request] of requests.entries()) holdOf(options, request, markers?.[i]);
-  const counted = requests.map(({ limit }, i) => {
-    const isHeld = hold !== undefined && limit.answer === undefined;
-    return countsTake(limit, markers?.[i]) && !isHeld ? limit : undefined;
-  });
-  const taking = together ? eachOf(payers, count) : firstOf(payers);
-  const paying = withPayments(taking, counted, environment.clock());
-  const claim = markers === undefined ? paying : firstOnce(paying, payers, markers, hold);
+  const marked = payingOf(payers, split, markers, hold !== undefined, environment);
+  const claim =
+    hold === undefined
+      ? marked
+      : withHolds(marked, (answer) => heldShares(answer, requests, markers!, hold));
   let decided;
   try {
     const limits = requests.map(({ limit }) => limit);
@@ -63,18 +57,44 @@ export async function limitFirst(
     return openFirst(context, requests, error);
   }
   const { answer, decision } = decided;
+  const { now } = decision;
+  const isHolding = hold !== undefined;
   return answer.ok
-    ? paidBy(context, requests, answer, decision.now, markers, hold !== undefined)
-    : deniedBy(context, requests, answer, decision.now, options.throws);
+    ? paidBy(context, requests, answer, { now, markers, isHolding, readOnly: false })
+    : deniedBy(context, requests, answer, now, options.throws);
 }
 
-function paidBy(
+/** The claim of limits that pay, in order. Counts the usage of those that hold nothing. */
+export function payingOf(
+  payers: readonly Payer[],
+  split: number | undefined,
+  markers: readonly Marker[] | undefined,
+  isHolding: boolean,
+  { clock }: Pick<Context["environment"], "clock">,
+): Claim<FirstOfAnswer> {
+  const counted = payers.map(({ request: { limit } }, i) => {
+    const isHeld = isHolding && limit.answer === undefined;
+    return countsTake(limit, markers?.[i]) && !isHeld ? limit : undefined;
+  });
+  const taking = split === undefined ? firstOf(payers) : eachOf(payers, split);
+  const paying = withPayments(taking, counted, clock());
+  return markers === undefined ? paying : firstOnce(paying, payers, markers);
+}
+
+interface Paying {
+  now: number;
+  markers: readonly Marker[] | undefined;
+  isHolding: boolean;
+  /** Whether nothing was taken, because another limit of the call has denied it. */
+  readOnly: boolean;
+}
+
+/** Makes the result of limits that pay. Reports what they have paid. */
+export function paidBy(
   context: Context,
   requests: readonly LimitRequest[],
   { asked, repeated }: FirstOfAnswer,
-  now: number,
-  markers: readonly Marker[] | undefined,
-  isHolding: boolean,
+  { now, markers, isHolding, readOnly }: Paying,
 ): LimitFirstResult {
   const { environment } = context;
   const paid: PaidCount[] = [];
@@ -84,18 +104,20 @@ function paidBy(
     const key = limit.key !== undefined && { key: limit.key };
     if (!repeated) paid.push({ name: limit.name, ...key, count });
     const isHeld = isHolding && limit.holdRows !== undefined;
-    const of = { limit, count, environment, readOnly: false, marker: markers?.[i], isHeld, now };
+    const of = { limit, count, environment, readOnly, marker: markers?.[i], isHeld, now };
     const own = remember(result, of);
+    if (readOnly) return own;
     const counting = countingOf(countsTake(limit, markers?.[i]), own);
     report(context, "limit", { limit, count }, own, count > 0, counting);
     return own;
   });
   const payers = results.filter(({ ok }) => ok);
   const result = { ok: true as const, paid, results, ...(repeated && { repeated }) };
-  return payment(requests[0]!, result, payers, environment);
+  return payment(requests, result, { payers, environment, readOnly });
 }
 
-function deniedBy(
+/** Makes the result of limits of which none can pay. Reports each denial. */
+export function deniedBy(
   context: Context,
   requests: readonly LimitRequest[],
   { asked, retryAfter }: FirstOfAnswer,
@@ -105,19 +127,32 @@ function deniedBy(
   const results = asked.map(({ result }) => result);
   for (const [i, result] of results.entries())
     report(context, "limit", requests[i]!, result, false);
-  const waits = results.map((result) => result.retryAfter ?? 0);
-  const soonest = waits.indexOf(Math.min(...waits));
+  const soonest = soonestOf(results);
   const { name } = requests[soonest]!.limit;
   if (throws) {
-    const denials = results.map(({ value }, i) => {
-      const { limit } = requests[i]!;
-      return { name: limit.name, retryAfter: waits[i]!, value, config: limit.config };
-    });
+    const denials = denialsOf(requests, results);
     const result = { ...results[soonest]!, retryAfter };
     const { denialMessage } = context.environment;
     throw denialError(denialMessage, requests[soonest]!, result, now, denials);
   }
   return { ok: false, retryAfter, name, results };
+}
+
+/** The index of the denial with the shortest wait: the call passes when this limit can pay. */
+export function soonestOf(results: readonly RateLimitResult[]): number {
+  const waits = results.map(({ retryAfter = 0 }) => retryAfter);
+  return waits.indexOf(Math.min(...waits));
+}
+
+/** The denials of limits of which none can pay. */
+export function denialsOf(
+  requests: readonly LimitRequest[],
+  results: readonly RateLimitResult[],
+): Denied[] {
+  return results.map(({ retryAfter = 0, value }, i) => {
+    const { name, config } = requests[i]!.limit;
+    return { name, retryAfter, value, config };
+  });
 }
 
 /** The answer instead of a failure of the store, if one of the limits lets calls through then. */
@@ -126,36 +161,80 @@ function openFirst(
   requests: readonly LimitRequest[],
   error: unknown,
 ): LimitFirstResult {
+  const opened = openedBy(context, requests, error);
+  if (opened === undefined) throw error;
+  report(context, "limit", opened.request, opened.answer, false);
+  return opened.result;
+}
+
+/** The first of the limits that lets calls through when the store fails, and the result of the call. */
+export function openedBy(
+  context: Context,
+  requests: readonly LimitRequest[],
+  error: unknown,
+): Opened<LimitFirstResult> | undefined {
   const { environment } = context;
   for (const request of requests) {
     const { limit, count: passed } = request;
     const opened = context.opened(error, limit);
     if (opened === undefined) continue;
-    report(context, "limit", request, opened, false);
-    const result = remember(opened, { limit, count: 0, environment, readOnly: false, passed });
-    const answer = { ok: true as const, paid: [], results: [result] };
-    return payment(requests[0]!, answer, [result], environment);
+    const own = remember(opened, { limit, count: 0, environment, readOnly: false, passed });
+    const answer = { ok: true as const, paid: [], results: [own] };
+    const of = { payers: [own], environment };
+    return { request, answer: opened, result: payment(requests, answer, of) };
   }
-  throw error;
+  return undefined;
 }
 
-/** @param first the request whose limit `settle` charges, whether that limit paid or not. */
+/** A call that an outage lets through. */
+export interface Opened<TResult> {
+  readonly request: LimitRequest;
+  /** The answer of the limit. */
+  readonly answer: RateLimitResult;
+  readonly result: TResult;
+}
+
+/** `settle` charges the limit of the first request, whether that limit paid or not. */
 function payment(
-  { limit }: LimitRequest,
+  requests: readonly LimitRequest[],
   result: LimitFirstResult & { ok: true },
-  payers: readonly RateLimitResult[],
-  environment: Environment,
+  of: Pick<Memory, "payers" | "environment" | "readOnly">,
 ): LimitFirstResult {
-  return remember(result, { limit, count: 0, environment, payers });
+  const names = requests.map(({ limit: { name } }) => name);
+  return remember(result, { limit: requests[0]!.limit, count: 0, names, ...of });
+}
+
+/** A list of limits that may pay for a call, and the terms that they share. */
+type Sharing = Pick<LimitFirstOptions, "key" | "count" | "split"> & PlanOptions;
+
+/**
+ * The requests of limits that may pay, checked. `split` is the count that they pay together; `undefined`
+ * where one of them pays.
+ *
+ * @param of what has the list, for messages.
+ */
+export function payersOf(
+  context: Context,
+  items: readonly (string | LimitFirstItem)[],
+  options: Sharing,
+  of: string,
+): { requests: LimitRequest[]; split: number | undefined } {
+  const requests = requestsOf(context, items, options, of);
+  const count = countOf(options);
+  // A count of 0 is not split: the first limit answers, by whether it is in debt.
+  const together = options.split === true && count > 0;
+  validatePayable(requests, count, together);
+  return { requests, split: together ? count : undefined };
 }
 
 function requestsOf(
   context: Context,
   items: readonly (string | (LimitFirstItem & PlanOptions))[],
-  options: LimitFirstOptions & PlanOptions,
+  options: Sharing,
+  of: string,
 ): LimitRequest[] {
   if (!Array.isArray(items) || items.length === 0) {
-    const message = "limitFirst() needs a list of at least one limit";
+    const message = `${of} needs a list of at least one limit`;
     throw new RateLimitConfigError("items", items, { message });
   }
   const { split = false } = options;
@@ -163,7 +242,7 @@ function requestsOf(
   const rows = new Set<string>();
   return items.map((given: string | (LimitFirstItem & PlanOptions)) => {
     const item: LimitFirstItem & PlanOptions = typeof given === "string" ? { name: given } : given;
-    rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, "an item of limitFirst()");
+    rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, `an item of ${of}`);
     if (split && "count" in item) throw notSplit("count", item.count, OWN_COUNT);
     // `key: undefined` is a mistake, in the item as in the call.
     const limit = context.resolve(item.name, {
@@ -173,9 +252,9 @@ function requestsOf(
         item.config === undefined ? (item.plan ?? planFor(context, item.name, options)) : undefined,
     });
     // The limit of an exempt caller looks like a shadow, too, but pays for every call.
-    if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name);
+    if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name, of);
     const row = rowKey(limit.rows[0]);
-    if (rows.has(row)) throw twice(limit.name);
+    if (rows.has(row)) throw twice(limit.name, of);
     rows.add(row);
     const own = "count" in item ? countOf(item) : count;
     return { limit, count: own, reserve: false, maxWait: undefined };
@@ -194,15 +273,15 @@ function notSplit(option: string, value: unknown, reason: string): RateLimitConf
   return new RateLimitConfigError(option, value, { message });
 }
 
-function shadowed(name: string): RateLimitConfigError {
+function shadowed(name: string, of: string): RateLimitConfigError {
   const message =
-    `limitFirst() cannot ask "${name}", which is a shadow: it denies no call, so no limit after it ` +
+    `${of} cannot ask "${name}", which is a shadow: it denies no call, so no limit after it ` +
     "would ever pay; leave shadow out, or ask it beside this call with limit()";
   return new RateLimitConfigError("shadow", true, { message });
 }
 
-function twice(name: string): RateLimitConfigError {
-  const message = `limitFirst() asks each limit once, and "${name}" is there twice with one key`;
+export function twice(name: string, of: string): RateLimitConfigError {
+  const message = `${of} asks each limit once, and "${name}" is there twice with one key`;
   return new RateLimitConfigError("items", name, { message });
 }
 

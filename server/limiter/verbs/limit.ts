@@ -82,10 +82,10 @@ export function ownDecision(
   const made =
     terms === undefined ? withTake(claim, resolved, count, environment.clock(), mayGetOne) : claim;
   const marked = marker === undefined ? made : once(made, resolved, marker);
-  const hold = terms && { ...terms, limit: resolved, marker: marker! };
+  const hold = terms && { ...terms, limit: resolved, marker: marker!, isShare: false };
   const heldBy = (given: RateLimitResult) =>
     isTaken(given) ? [{ ...hold!, count: (given.ok && given.granted) || hold!.count }] : [];
-  const held = hold ? withHolds(marked, heldBy, false) : marked;
+  const held = hold ? withHolds(marked, heldBy) : marked;
   const decision = new TakeDecision(reclaimable(held, resolved), environment.clock);
   const isCounted = resolved.usage !== undefined && countsTake(resolved, options.once);
   const of = { limit: resolved, count, environment, marker, isHeld: !!terms, isCounted, now: 0 };

@@ -3,7 +3,13 @@ import type { RateLimitResult } from "../../../core/decide.js";
 import type { WhenKnown } from "./when-known.js";
 import type { ChargeOptions } from "../types/charge.js";
 import type { KeyOptions } from "../types/call.js";
-import type { LimitAllItem, LimitAllOptions } from "../types/limit-all.js";
+import type {
+  ItemResult,
+  LimitAllItem,
+  LimitAllOptions,
+  LimitAllResult,
+  ResultsOf,
+} from "../types/limit-all.js";
 import type { LimitOptions, LimitResult } from "../types/limit.js";
 import type { ObserveOptions } from "../types/observe.js";
 import type { RefundOptions } from "../types/refund.js";
@@ -14,7 +20,7 @@ import { planChanged } from "./plan-changed.js";
 import { credit } from "./credit.js";
 import { check } from "./check.js";
 import { limit } from "./limit.js";
-import { limitAll } from "./limit-all.js";
+import { type GivenItems, limitAll } from "./limit-all.js";
 import { type AsManyOptions, limitAsMany } from "./limit-as-many.js";
 import { limitFirst } from "./limit-first.js";
 import type { CreditOptions } from "../types/credit.js";
@@ -27,22 +33,29 @@ import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
 import type { Usage, UsageByName } from "../holds/reported-use.js";
 import { settle } from "./settle.js";
+import { type AnyAnswer, isAnswerOfAll, settleAll } from "./settle-all.js";
 
 type ByResult = [result: RateLimitResult | LimitFirstResult, actual: Usage];
+type ByAnswer = [answer: AnyAnswer, actual: Usage | UsageByName];
 type ById = [names: HeldNames, options: HoldOptions, actual: Usage | UsageByName];
 
 /**
  * Whether `settle` names a hold, by its limits and its id. Without a hold, `settle` gets the result of a
  * call.
  */
-function isById(args: ByResult | ById): args is ById {
+function isById(args: ByResult | ByAnswer | ById): args is ById {
   const [first, second] = args;
   return (typeof first === "string" || Array.isArray(first)) && typeof second === "object";
+}
+
+function isByAnswer(args: ByResult | ByAnswer): args is ByAnswer {
+  return isAnswerOfAll(args[0]);
 }
 
 /** `settle` is one method for results and for holds, with a result type for each. */
 export interface Settle {
   (...args: ByResult): Promise<SettleResult>;
+  (...args: ByAnswer): Promise<SettleResult>;
   (...args: ById): Promise<SettledHold>;
 }
 
@@ -57,6 +70,16 @@ export type Limit = <TAtLeast extends number = never>(
   options?: LimitOptions<TAtLeast>,
 ) => Promise<LimitResult<TAtLeast>>;
 
+/** `limitAll`: the results are those of its items, in order. */
+export interface LimitAll {
+  <const TItems extends GivenItems>(
+    items: TItems,
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult<ResultsOf<TItems>>>;
+  (items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
+  (items: GivenItems, options?: LimitAllOptions): Promise<LimitAllResult<ItemResult[]>>;
+}
+
 /** @param whenKnown wraps each operation. */
 export function createOperations(context: Context, whenKnown: WhenKnown) {
   return {
@@ -66,9 +89,9 @@ export function createOperations(context: Context, whenKnown: WhenKnown) {
     check: whenKnown((name: string, options?: LimitOptions) =>
       check(context, name, options),
     ) as Limit,
-    limitAll: whenKnown((items: readonly LimitAllItem[], options?: LimitAllOptions) =>
+    limitAll: whenKnown((items: GivenItems, options?: LimitAllOptions) =>
       limitAll(context, items, options),
-    ),
+    ) as LimitAll,
     charge: whenKnown((name: string, options?: ChargeOptions) => charge(context, name, options)),
     limitFirst: whenKnown(
       (items: readonly (string | LimitFirstItem)[], options?: LimitFirstOptions) =>
@@ -76,8 +99,11 @@ export function createOperations(context: Context, whenKnown: WhenKnown) {
       "first",
     ),
     credit: whenKnown((name: string, options: CreditOptions) => credit(context, name, options)),
-    settle: whenKnown((...args: ByResult | ById): Promise<SettleResult | SettledHold> =>
-      isById(args) ? settleHold(context, ...args) : settle(context, ...args),
+    settle: whenKnown(
+      (...args: ByResult | ByAnswer | ById): Promise<SettleResult | SettledHold> => {
+        if (isById(args)) return settleHold(context, ...args);
+        return isByAnswer(args) ? settleAll(context, ...args) : settle(context, ...args);
+      },
     ) as Settle,
     release: whenKnown((names: HeldNames, options: HoldOptions) =>
       releaseHold(context, names, options),

@@ -8,7 +8,8 @@ import type { Context } from "../context/context.js";
 import { giveBack, usePassed } from "./give-back.js";
 import type { LimitFirstResult } from "../types/limit-first.js";
 import { endHolds } from "../holds/settle-hold.js";
-import { ownReceiptOf } from "../claims/receipt.js";
+import type { Environment } from "../claims/environment.js";
+import { ownReceiptOf, type Receipt } from "../claims/receipt.js";
 import { endingOf, isMissing, type Usage, warnOf } from "../holds/reported-use.js";
 import { isPayment, paymentOf } from "./refund.js";
 
@@ -22,10 +23,7 @@ export async function settle(
 ): Promise<SettleResult> {
   const { environment } = context;
   if (!isMissing(actual)) validateCount(actual);
-  const receipt = isPayment(result)
-    ? paymentOf(result, environment)
-    : ownReceiptOf(result, environment);
-  if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
+  const receipt = receiptToSettle(environment, result);
   const { holds, isTaken, limit } = receipt;
   // A repeated call took nothing: the first call with the id settles the tokens. A call that a shadow
   // would have denied took nothing, too, so only its usage is corrected.
@@ -51,6 +49,18 @@ export async function settle(
     if (charged.ok) receipt.charge(difference, charged, scope);
   });
   return { settled: true };
+}
+
+/** @throws RateLimitInputError for a result that cannot be settled. */
+export function receiptToSettle(
+  environment: Environment,
+  result: RateLimitResult | LimitFirstResult,
+): Receipt {
+  const receipt = isPayment(result)
+    ? paymentOf(result, environment)
+    : ownReceiptOf(result, environment);
+  if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
+  return receipt;
 }
 
 function unsettleable(result: RateLimitResult | LimitFirstResult): RateLimitInputError {

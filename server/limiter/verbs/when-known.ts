@@ -35,7 +35,7 @@ export function afterOverrides(
       return waiting.then(
         () => operation(...args),
         (error: unknown) => {
-          const open = namesIn(args[0]).map(isOpen);
+          const open = openIn(args[0], isOpen);
           const passes = paidBy === "first" ? open.includes(true) : !open.includes(false);
           if (!passes || open.length === 0 || !isOutage(error)) throw error;
           return operation(...args);
@@ -44,8 +44,13 @@ export function afterOverrides(
     };
 }
 
-/** The names of the limits that a call is for, by its first argument. */
-function namesIn(of: unknown): string[] {
+/** Which of the limits, or lists of limits, that a call is for let calls through, by its first argument. */
+function openIn(of: unknown, isOpen: (name: string) => boolean): boolean[] {
   const items: readonly unknown[] = Array.isArray(of) ? of : [of];
-  return items.map((item) => (typeof item === "string" ? item : String(Object(item).name)));
+  return items.map((item) => {
+    if (typeof item === "string") return isOpen(item);
+    const { name, first } = Object(item) as { name?: unknown; first?: unknown };
+    // Of a `first`, one limit is enough.
+    return Array.isArray(first) ? openIn(first, isOpen).includes(true) : isOpen(String(name));
+  });
 }
