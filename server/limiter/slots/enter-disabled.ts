@@ -31,6 +31,7 @@ export async function enterDisabled(
     // Nothing can take this slot away.
     signal: new AbortController().signal,
     isTakenOver: false,
+    during: (response) => response,
     async release() {},
     async [Symbol.asyncDispose]() {},
   };
