@@ -183,6 +183,26 @@ describe("enabled", () => {
     expect(await limiter.limit("few", ada)).toMatchObject({ ok: false });
   });
 
+  it("reads no overrides, nor does a transaction, while it is off", async () => {
+    const store = memoryStore();
+    const read = vi.fn(store.overrides!.read);
+    const switched = { isOn: false };
+    const limiter = createRateLimiter({
+      store: { ...store, overrides: { ...store.overrides!, read } },
+      limits,
+      overrides: true,
+      enabled: () => switched.isOn,
+      logger: false,
+    });
+    await limiter.limit("few", ada);
+    const result = await limiter.transaction(({ limit }) => limit("few", ada));
+    expect(result).toMatchObject({ ok: true, disabled: true });
+    expect(read).not.toHaveBeenCalled();
+    switched.isOn = true;
+    await limiter.transaction(({ limit }) => limit("few", ada));
+    expect(read).toHaveBeenCalled();
+  });
+
   it("lets no turn of autoPrune be taken while it is off", async () => {
     await using opened = await memory();
     const { store } = opened;
