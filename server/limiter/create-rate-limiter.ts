@@ -54,6 +54,7 @@ import type { GivenItems } from "./verbs/limit-all.js";
 import { slotsClock } from "./slots/slots-clock.js";
 import { noSlots } from "./slots/slots-limit.js";
 import { unsupported } from "./types/unsupported.js";
+import type { TransactionOptions } from "../store/store.js";
 import type { OpenUsage } from "./usage/open-usage.js";
 
 /**
@@ -110,7 +111,7 @@ export function createRateLimiter<
   const knowing = knownIn(parts);
   const whenKnown = withPlans(parts, knowing);
   const operations = operationsOf(parts, context, whenKnown);
-  const limiter: RateLimiter<TLimits, TTransaction, TBy> = {
+  const limiter = {
     ...operations,
     ...othersOf(parts, context, { whenKnown, knowing }, operations.limitAll, usage),
     limits: options.limits,
@@ -119,7 +120,7 @@ export function createRateLimiter<
     onWarning: warnings.listen as RateLimiter<TLimits>["onWarning"],
     plans: settings.plans.shown() as RateLimiter<TLimits>["plans"],
     prune: () => runPrune(true),
-    using(tx) {
+    using(tx: unknown) {
       if (store.using === undefined) throw unsupported(store, "using");
       const joined = store.using(tx);
       const inside = overriding?.using({ tx, store: joined });
@@ -136,7 +137,10 @@ export function createRateLimiter<
         inside,
       );
     },
-    async transaction(run, transactionOptions = {}) {
+    async transaction(
+      run: (scope: object) => Promise<unknown>,
+      transactionOptions: TransactionOptions = {},
+    ) {
       if (parts.switching?.isOn() !== false) await overriding?.fresh();
       const overrides = overriding?.transaction();
       return runTransaction(
@@ -157,12 +161,14 @@ export function createRateLimiter<
           },
           ended: overrides?.ended,
         },
-        run as (scope: object) => ReturnType<typeof run>,
+        run,
         transactionOptions,
       );
     },
-  };
-  return withInside(limiter, { parts, context, whenKnown: knowing, decisions });
+  } satisfies Record<keyof RateLimiter, unknown>;
+  // Which arguments a method takes depends on the types of its call, so the compiler cannot compare them.
+  const typed = limiter as unknown as RateLimiter<TLimits, TTransaction, TBy>;
+  return withInside(typed, { parts, context, whenKnown: knowing, decisions });
 }
 
 /** With overrides, an operation waits for the table of overrides. */

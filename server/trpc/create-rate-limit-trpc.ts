@@ -1,4 +1,5 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
+import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { PlanBy, PlanName } from "../limiter/types/plan-types.js";
 import { createAdminRouter } from "./admin/admin-router.js";
@@ -6,7 +7,7 @@ import type { RateLimitAdminRouter } from "./admin/router-types.js";
 import { createPlanFor } from "./plan-for-caller.js";
 import { createRateLimited } from "./rate-limited.js";
 import type { RateLimited } from "./rate-limited-types.js";
-import { createRateLimitRouter } from "./router.js";
+import { createRateLimitRouter, type RouterOptions } from "./router.js";
 import type { RateLimitRouter } from "./router-types.js";
 import {
   checkedOptions,
@@ -66,18 +67,21 @@ export function createRateLimitTRPC<
 } {
   type TName = keyof TLimits & string;
   const { names, exposed, ...ofStreams } = checkedOptions(options);
-  const { t, limiter, key: resolver, plan, authorize, admin } = options;
+  const { t, limiter, key, plan, authorize, admin } = options;
+  const resolver = typeof key === "function" ? key : () => SHARED_BUCKET;
+  // The names of the limits are only known to its user.
+  const untyped = limiter as unknown as RouterOptions<TContext, TExposed>["limiter"];
   const planFor = createPlanFor(plan, limiter);
   let adminRouter: RateLimitAdminRouter<TContext, TMeta, TName> | undefined;
   return {
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction, PlanName<TLimits>>(
-      limiter,
+      untyped,
       resolver,
       planFor,
       exposed,
     ),
     router: createRateLimitRouter<TContext, TMeta, TExposed>(t as never, {
-      limiter,
+      limiter: untyped,
       names: exposed as readonly TExposed[],
       resolver,
       planFor,

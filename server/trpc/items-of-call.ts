@@ -16,7 +16,7 @@ export type Call = Parameters<Middleware>[0];
 /** The limits that a procedure is charged, and how. */
 export interface Charging {
   limiter: UntypedRateLimiter;
-  resolver: KeyResolver<object, string> | undefined;
+  resolver: KeyResolver<object, string>;
   planFor: PlanFor;
   /** One name, or several names that are charged together. */
   names: string | readonly string[];

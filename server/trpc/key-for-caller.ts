@@ -32,7 +32,7 @@ export type KeyResolver<TContext, TName extends string> = (
  * @throws RateLimitInputError when the resolver returns a key that is not valid.
  */
 export async function resolveKey<TContext, TName extends string>(
-  resolver: KeyResolver<TContext, TName> = () => SHARED_BUCKET,
+  resolver: KeyResolver<TContext, TName>,
   ctx: TContext,
   name: TName,
   requested: string | undefined,

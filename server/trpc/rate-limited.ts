@@ -29,7 +29,7 @@ export function createRateLimited<
   TPlan extends string,
 >(
   limiter: UntypedRateLimiter,
-  resolver: KeyResolver<TContext, TName> | undefined,
+  resolver: KeyResolver<TContext, TName>,
   planFor: PlanFor,
   exposed: readonly TName[],
 ): RateLimited<TContext, TMeta, TName, TTransaction, TPlan> {

@@ -42,7 +42,7 @@ type PlansShown = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 export interface RouterOptions<TContext extends object, TName extends string> {
   limiter: UntypedRateLimiter & WatchSource<TName> & { readonly plans: PlansShown };
   names: readonly TName[];
-  resolver: KeyResolver<TContext, TName> | undefined;
+  resolver: KeyResolver<TContext, TName>;
   planFor: PlanFor;
   authorize:
     ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>) | undefined;

@@ -1,6 +1,7 @@
 /** The options of `createRateLimitTRPC`, and their checks. */
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import { SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { PlanBy, PlannedName, PlanName } from "../limiter/types/plan-types.js";
@@ -43,11 +44,11 @@ export interface RateLimitTRPCOptions<
   /** The limiter whose limits are charged and read. */
   limiter: RateLimiter<TLimits, TTransaction, TBy>;
   /**
-   * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share,
-   * and `null` to reject the request.
-   * @default () => SHARED_BUCKET
+   * The key of a request's bucket, such as the id of the user. Return `SHARED_BUCKET` for the bucket that
+   * all callers share, and `null` to reject the request. `SHARED_BUCKET` in place of a function is for all
+   * requests.
    */
-  key?: KeyResolver<TContext, keyof TLimits & string>;
+  key: KeyResolver<TContext, keyof TLimits & string> | SharedBucket;
   /**
    * The plan of this caller, such as the plan of a paying user. The middleware charges by it, and the
    * router answers by it. A procedure's own `plan` or `config` goes before this function. The function is
@@ -150,10 +151,14 @@ export function checkedOptions<TLimits extends LimitConfigs>(options: Unchecked<
   if (!Array.isArray(exposed) || !exposed.every((name) => names.includes(name))) {
     throw new RateLimitConfigError("expose", exposed, `a list of ${names.join(", ")}`);
   }
-  for (const [option, value] of Object.entries({ key, authorize })) {
-    if (value !== undefined && typeof value !== "function") {
-      throw new RateLimitConfigError(option, value, "a function");
-    }
+  if (key !== SHARED_BUCKET && typeof key !== "function") {
+    const problem =
+      "a function that says whose bucket a request takes from, such as ({ ctx }) => ctx.userId, or " +
+      "SHARED_BUCKET for one bucket of all callers";
+    throw new RateLimitConfigError("key", key, problem);
+  }
+  if (authorize !== undefined && typeof authorize !== "function") {
+    throw new RateLimitConfigError("authorize", authorize, "a function");
   }
   if (!(interval > 0)) {
     throw new RateLimitConfigError("interval", interval, "a number of ms above 0");

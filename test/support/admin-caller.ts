@@ -7,7 +7,11 @@ import {
   type RateLimiterOptions,
   type RateLimitStore,
 } from "../../server/index.js";
-import { createRateLimitTRPC, type RateLimitAdminOptions } from "../../server/trpc/index.js";
+import {
+  createRateLimitTRPC,
+  type RateLimitAdminOptions,
+  SHARED_BUCKET,
+} from "../../server/trpc/index.js";
 
 interface Context {
   user: string;
@@ -43,6 +47,7 @@ export function openAdmin<const TLimits extends LimitConfigs>(
   const rl = createRateLimitTRPC<Context, object, TLimits, unknown>({
     t,
     limiter,
+    key: SHARED_BUCKET,
     admin: { authorize, actor },
     // A plan for pages, which no test of operators opens.
     ...(plans.length > 0 && plan === undefined && { plan: () => plans[0]! }),

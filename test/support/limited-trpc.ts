@@ -1,7 +1,11 @@
 /** tRPC with limits in memory, for the small routers of the tests. */
 import { initTRPC } from "@trpc/server";
 import { createRateLimiter, type LimitConfigs, memoryStore } from "../../server/index.js";
-import { createRateLimitTRPC, formatRateLimitError } from "../../server/trpc/index.js";
+import {
+  createRateLimitTRPC,
+  SHARED_BUCKET,
+  formatRateLimitError,
+} from "../../server/trpc/index.js";
 
 export interface LimitedTRPCOptions {
   /** The server's time. @default Date.now */
@@ -18,5 +22,5 @@ export function createLimitedTRPC<const TLimits extends LimitConfigs>(
   const t = initTRPC.create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
-  return { limiter, t, rl: createRateLimitTRPC({ t, limiter }) };
+  return { limiter, t, rl: createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter }) };
 }

@@ -16,6 +16,7 @@ import {
   createRateLimitTRPC,
   type RateLimitAdminOptions,
   type RateLimitAdminRouter,
+  SHARED_BUCKET,
 } from "trpc-rate-limit/trpc";
 
 interface Context {
@@ -54,17 +55,19 @@ const rl = createRateLimitTRPC({
 // All limits are there, not only those that pages may know.
 rl.admin satisfies RateLimitAdminRouter<Context, object, "send" | "render">;
 
-createRateLimitTRPC({ t, limiter, admin: { authorize: async () => true } });
+const key = SHARED_BUCKET;
+createRateLimitTRPC({ t, limiter, key, admin: { authorize: async () => true } });
 // @ts-expect-error somebody has to say who may use it
-createRateLimitTRPC({ t, limiter, admin: {} });
+createRateLimitTRPC({ t, limiter, key, admin: {} });
 // @ts-expect-error somebody has to say who may use it
-createRateLimitTRPC({ t, limiter, admin: { actor: () => "ada" } });
+createRateLimitTRPC({ t, limiter, key, admin: { actor: () => "ada" } });
 // @ts-expect-error an answer that is no boolean allows nothing
-createRateLimitTRPC({ t, limiter, admin: { authorize: ({ ctx }) => ctx.user } });
+createRateLimitTRPC({ t, limiter, key, admin: { authorize: ({ ctx }) => ctx.user } });
+const authorize = () => true;
 // @ts-expect-error a name, and not an object
-createRateLimitTRPC({ t, limiter, admin: { authorize: () => true, actor: ({ ctx }) => ctx.user } });
+createRateLimitTRPC({ t, limiter, key, admin: { authorize, actor: ({ ctx }) => ctx.user } });
 // @ts-expect-error no such option
-createRateLimitTRPC({ t, limiter, admin: { authorize: () => true, authorise: () => true } });
+createRateLimitTRPC({ t, limiter, key, admin: { authorize: () => true, authorise: () => true } });
 
 ({ authorize: ({ name }) => name === "send" }) satisfies RateLimitAdminOptions<Context, "send">;
 

@@ -1,7 +1,7 @@
 /** Code of plans on the server that must and must not compile. `tsc` checks it; it never runs. */
 import { initTRPC } from "@trpc/server";
 import { createRateLimiter, memoryStore, MINUTE, type RateLimiter } from "trpc-rate-limit/server";
-import { createRateLimitTRPC, type PlanForCaller } from "trpc-rate-limit/trpc";
+import { createRateLimitTRPC, type PlanForCaller, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -20,9 +20,11 @@ const without = createRateLimiter({ store, limits: { signUp: limits.signUp } });
 
 const t = initTRPC.context<{ userId: string }>().create();
 type User = { userId: string };
+const shared = SHARED_BUCKET;
 
 createRateLimitTRPC({
   t,
+  key: shared,
   limiter: byCall,
   plan: ({ ctx, name, key }) => {
     assert<Equal<typeof ctx, User>>();
@@ -33,36 +35,38 @@ createRateLimitTRPC({
 });
 /** Resolvers on their own, as the application's other functions. */
 const planOf = async ({ ctx }: { ctx: User }) => (ctx.userId === "admin" ? "pro" : "free");
-createRateLimitTRPC({ t, limiter: byCall, plan: planOf });
+createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: planOf });
 const typed: PlanForCaller<User, "pictures" | "tokens", "free" | "pro"> = () => "pro";
-const rl = createRateLimitTRPC({ t, limiter: byCall, plan: typed });
+const rl = createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: typed });
 // @ts-expect-error nothing says the plan
-createRateLimitTRPC({ t, limiter: byCall });
-createRateLimitTRPC({ t, limiter: byLimiter });
-createRateLimitTRPC({ t, limiter: byLimiter, plan: planOf });
-createRateLimitTRPC({ t, limiter: without });
+createRateLimitTRPC({ t, key: shared, limiter: byCall });
+createRateLimitTRPC({ t, key: shared, limiter: byLimiter });
+createRateLimitTRPC({ t, key: shared, limiter: byLimiter, plan: planOf });
+createRateLimitTRPC({ t, key: shared, limiter: without });
 // @ts-expect-error a plan is returned by a function
-createRateLimitTRPC({ t, limiter: byCall, plan: "pro" });
+createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: "pro" });
 // @ts-expect-error no such plan
-createRateLimitTRPC({ t, limiter: byCall, plan: () => "por" });
+createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: () => "por" });
 // @ts-expect-error the same in a promise
-createRateLimitTRPC({ t, limiter: byCall, plan: async () => "por" });
+createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: async () => "por" });
 // @ts-expect-error a caller without a plan
-createRateLimitTRPC({ t, limiter: byCall, plan: () => undefined });
+createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: () => undefined });
 createRateLimitTRPC({
   t,
+  key: shared,
   limiter: byCall,
   // @ts-expect-error a context without that field
   plan: ({ ctx }) => ctx.plan,
 });
 createRateLimitTRPC({
   t,
+  key: shared,
   limiter: byCall,
   // @ts-expect-error a limit without plans
   plan: ({ name }) => (name === "signUp" ? "pro" : "free"),
 });
 // @ts-expect-error the plans are in the limits, and no config is said here
-createRateLimitTRPC({ t, limiter: byCall, plan: typed, config: () => limits.signUp });
+createRateLimitTRPC({ t, key: shared, limiter: byCall, plan: typed, config: () => limits.signUp });
 
 t.procedure.use(rl.rateLimited("pictures", { plan: "pro" }));
 t.procedure.use(rl.rateLimited("pictures", { plan: ({ ctx }) => (ctx.userId ? "pro" : "free") }));

@@ -10,7 +10,7 @@ import {
   type RateLimitResult,
   type SettleResult,
 } from "trpc-rate-limit/server";
-import { createRateLimitTRPC } from "trpc-rate-limit/trpc";
+import { createRateLimitTRPC, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -256,7 +256,7 @@ export async function calls(name: string) {
 }
 
 const t = initTRPC.create();
-const rl = createRateLimitTRPC({ t, limiter });
+const rl = createRateLimitTRPC({ t, limiter, key: SHARED_BUCKET });
 
 t.procedure.use(rl.rateLimited("llmTokens", { count: 500 })).mutation(async ({ ctx }) => {
   const settled = ctx.rateLimit.settle(320);

@@ -234,7 +234,11 @@ prismaStore(new PrismaClient({} as never));
 // @ts-expect-error not a Prisma client
 prismaStore({ $queryRaw: 1 });
 
-const sharedTRPC = createRateLimitTRPC({ t: initTRPC.create(), limiter: fromShared });
+const sharedTRPC = createRateLimitTRPC({
+  t: initTRPC.create(),
+  limiter: fromShared,
+  key: SHARED_BUCKET,
+});
 export const sharedRouter = initTRPC.create().router({ rateLimit: sharedTRPC.router });
 export type SharedRouter = typeof sharedRouter;
 // @ts-expect-error a misspelt name
@@ -271,7 +275,7 @@ createRateLimitTRPC({ t: anonymous, limiter, key: ({ ctx }) => ctx.userId });
 // @ts-expect-error the same in a promise
 createRateLimitTRPC({ t: anonymous, limiter, key: async ({ ctx }) => ctx.userId });
 createRateLimitTRPC({ t: anonymous, limiter, key: ({ ctx }) => ctx.userId ?? SHARED_BUCKET });
-const visitors = createRateLimitTRPC({ t: anonymous, limiter });
+const visitors = createRateLimitTRPC({ t: anonymous, limiter, key: SHARED_BUCKET });
 // @ts-expect-error without a user id, all visitors would share one bucket
 anonymous.procedure.use(visitors.rateLimited("signUp", { key: ({ ctx }) => ctx.userId }));
 anonymous.procedure.use(visitors.rateLimited("signUp", { key: ({ ctx }) => ctx.userId ?? null }));
@@ -279,14 +283,16 @@ anonymous.procedure.use(visitors.rateLimited("signUp", { key: SHARED_BUCKET }));
 
 // @ts-expect-error a context without that field
 createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.teamId });
+// @ts-expect-error a bucket that all callers share is said as such
+createRateLimitTRPC({ t, limiter });
 
 /** Only some limits are for clients. */
-const partly = createRateLimitTRPC({ t, limiter, expose: ["signUp"] });
+const partly = createRateLimitTRPC({ t, limiter, key: byUser, expose: ["signUp"] });
 t.procedure.use(partly.rateLimited("sendMessage"));
 export const partlyRouter = t.router({ rateLimit: partly.router });
 export type PartlyRouter = typeof partlyRouter;
 // @ts-expect-error a name that the limiter does not have
-createRateLimitTRPC({ t, limiter, expose: ["signup"] });
+createRateLimitTRPC({ t, limiter, key: byUser, expose: ["signup"] });
 
 export const appRouter = t.router({
   rateLimit: rl.router,
@@ -335,6 +341,7 @@ t.procedure.use(rl.rateLimited.transaction("signUp", { on: "error" }));
 const prisma = new PrismaClient({} as never);
 const onPrisma = createRateLimitTRPC({
   t,
+  key: byUser,
   limiter: createRateLimiter({ store: prismaStore(prisma), limits: limiter.limits }),
 });
 t.procedure.use(onPrisma.rateLimited.transaction("signUp")).mutation(({ ctx }) => {

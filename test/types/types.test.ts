@@ -19,6 +19,10 @@ it("compiles what must compile, and refuses what must not, against the built pac
   expect(await compile(PROJECT)).toBe("");
 });
 
+it("refuses a key that may be missing in an application that does not set exactOptionalPropertyTypes", async () => {
+  expect(await compile(`${PROJECT}loose`)).toBe("");
+});
+
 it.each(["nodenext", "node20"])("compiles in a CommonJS application, by %s", async (module) => {
   expect(await compile(`${PROJECT}commonjs`, "--module", module)).toBe("");
 });

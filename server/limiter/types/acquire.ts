@@ -1,6 +1,6 @@
 /** Waits for tokens. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { CallArgs, NameWith, PlanOptions } from "./call.js";
+import type { CallArgs, NameWith, PlanOptions, ResultOf } from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitOptions } from "./limit.js";
 import type { LimitConfigs, TokensName } from "./names.js";
@@ -33,10 +33,14 @@ export interface AcquireMethods<TLimits extends LimitConfigs, TBy extends PlanBy
    * await limiter.acquire("sendMessage", { key: userId, maxWait: 5_000 });
    * await send();
    */
-  acquire<TName extends NameWith<TokensName<TLimits>, TConfig>, const TConfig = undefined>(
+  acquire<
+    TName extends NameWith<TokensName<TLimits>, TConfig>,
+    const TConfig = undefined,
+    TKey = string,
+  >(
     name: TName,
-    ...[options]: CallArgs<TLimits, TName, TConfig, TBy, AcquireOptions>
-  ): Promise<RateLimitResult>;
+    ...[options]: CallArgs<TLimits, TName, TConfig, TKey, TBy, AcquireOptions>
+  ): Promise<ResultOf<RateLimitResult, true>>;
 }
 
 export const ACQUIRE_OPTIONS = namesOf<AcquireOptions & PlanOptions>({

@@ -67,13 +67,63 @@ export type NameWith<TName extends string, TConfig> = undefined extends TConfig
   ? TName
   : LimitName<TName>;
 
-/** The options of a call of one limit: its own config, its plan, and the options of the operation. */
-export type CallArgs<TLimits, TName, TConfig, TBy extends PlanBy, TOptions> = PlanArgs<
-  TLimits[TName & keyof TLimits],
-  NoInfer<TConfig>,
-  TBy,
-  TOptions & OwnConfig<TConfig> & SaysPlan<TLimits[TName & keyof TLimits], NoInfer<TConfig>, TBy>
+/** The options of a call of one limit: its key, its own config, its plan, and those of the operation. */
+export type CallArgs<TLimits, TName, TConfig, TKey, TBy extends PlanBy, TOptions> = KnownKey<
+  TKey,
+  PlanArgs<
+    TLimits[TName & keyof TLimits],
+    NoInfer<TConfig>,
+    TBy,
+    TOptions &
+      OwnConfig<TConfig> &
+      GivenKey<TKey> &
+      SaysPlan<TLimits[TName & keyof TLimits], NoInfer<TConfig>, TBy>
+  >
 >;
+
+/**
+ * Refuses a `key` that may be `undefined`: a missing user id would take from the bucket that all callers
+ * share. Only `exactOptionalPropertyTypes` would make TypeScript refuse it by itself.
+ *
+ * @typeParam TKey inferred by `GivenKey` from the call's `key`; `string` for a call without one.
+ * @typeParam TArgs the arguments of a call whose key is known.
+ */
+export type KnownKey<TKey, TArgs extends readonly unknown[]> = [TKey] extends [string]
+  ? TArgs
+  : unknown extends TKey
+    ? TArgs
+    : KeyMissing;
+
+/**
+ * Infers the type of `key` with its `undefined`, which the compiler takes from the type of an optional
+ * property. Of the options, only `key` fits the pattern: no option is in upper case. A variable of options
+ * fits the second part, so its key counts as known.
+ */
+export type GivenKey<TKey> = KeyPattern<TKey> | { key?: string };
+
+interface KeyPattern<TKey> {
+  [key: `ke${Uppercase<string>}y`]: TKey;
+}
+
+/** The arguments of a call whose key may be `undefined`, and must not. */
+type KeyMissing = [
+  options: KeyMayBeMissing | readonly (KeyMayBeMissing | string)[],
+  // Not `unknown`, or the compiler would see `throws: true` as a boolean.
+  ...others: (object | number | null | undefined)[],
+];
+
+/** The compiler's message shows the name of this type. */
+export interface KeyMayBeMissing {
+  /** Left out for the bucket that all callers share, or the key of a visitor without a user. */
+  key: string;
+  /** The other options. */
+  [option: string]: unknown;
+}
+
+/** The result of a call: of a call that throws where it is denied (`throws: true`), a grant. */
+export type ResultOf<TResult, TThrows> = TThrows extends true
+  ? Extract<TResult, { ok: true }>
+  : TResult;
 
 /** Infers the type of a call's own `config`, and names the options in it that do not go together. */
 export type OwnConfig<TConfig> = GivenConfig<TConfig> & FittingConfig<TConfig>;

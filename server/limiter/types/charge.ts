@@ -37,12 +37,13 @@ export interface ChargeMethods<
    * @example
    * await limiter.charge("llmTokens", { key: userId, count: 1_200 });
    */
-  charge<TName extends NameWith<TTokens, TConfig>, const TConfig = undefined>(
+  charge<TName extends NameWith<TTokens, TConfig>, const TConfig = undefined, TKey = string>(
     name: TName,
     ...[options]: CallArgs<
       TLimits,
       TName,
       TConfig,
+      TKey,
       TBy,
       ChargeOptions & FitsOnce<TLimits[TName & keyof TLimits]>
     >

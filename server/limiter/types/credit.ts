@@ -1,4 +1,5 @@
 /** Adds to a balance of credits. */
+import type { GivenKey, KnownKey } from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs } from "./names.js";
 
@@ -54,9 +55,9 @@ export interface CreditMethods<TLimits extends LimitConfigs> {
    * @example
    * const { value } = await limiter.credit("credits", { key: userId, count: 100 });
    */
-  credit<TName extends keyof TLimits & string>(
+  credit<TName extends keyof TLimits & string, TKey = string>(
     name: TName & OfCredits<TLimits[TName]>,
-    options: CreditOptions,
+    ...[options]: KnownKey<TKey, [options: CreditOptions & GivenKey<TKey>]>
   ): Promise<CreditResult>;
 }
 

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The options and results of `enter`. The library in the line above has the types of `await using`. */
+import type { GivenKey, KnownKey, ResultOf } from "./call.js";
 import type { LimitConfigs, SlotsName, TokensName } from "./names.js";
 import type { PlanArgs, PlanBy, SaysPlan } from "./plan-types.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
@@ -136,8 +137,10 @@ export type EnterOptionsOf<
   TLimits,
   TBy extends PlanBy = "call",
   TWith = readonly AnyItemOf<TLimits, TokensName<TLimits>, TBy>[],
-> = Omit<EnterOptions, "with"> & {
+  TThrows extends boolean = boolean,
+> = Omit<EnterOptions, "with" | "throws"> & {
   with?: TWith | undefined;
+  throws?: TThrows | undefined;
 };
 
 /** `enter`. */
@@ -157,14 +160,20 @@ export interface EnterMethods<TLimits extends LimitConfigs, TBy extends PlanBy> 
   enter<
     TName extends SlotsName<TLimits>,
     const TWith extends readonly AnyItemOf<TLimits, TokensName<TLimits>, TBy>[] = [],
+    TKey = string,
+    TThrows extends boolean = false,
   >(
     name: TName,
-    ...[options]: PlanArgs<
-      TLimits[TName],
-      undefined,
-      TBy,
-      EnterOptionsOf<TLimits, TBy, TWith & OnlyKnown<TWith>> &
-        SaysPlan<TLimits[TName], undefined, TBy>
+    ...[options]: KnownKey<
+      TKey,
+      PlanArgs<
+        TLimits[TName],
+        undefined,
+        TBy,
+        EnterOptionsOf<TLimits, TBy, TWith & OnlyKnown<TWith>, TThrows> &
+          GivenKey<TKey> &
+          SaysPlan<TLimits[TName], undefined, TBy>
+      >
     >
-  ): Promise<EnterResult<ResultsOf<TWith>>>;
+  ): Promise<ResultOf<EnterResult<ResultsOf<TWith>>, TThrows>>;
 }

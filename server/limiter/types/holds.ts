@@ -1,6 +1,6 @@
 /** The open holds of a key. */
 import type { HoldThen } from "../../../core/rows/hold.js";
-import type { KeyOptions } from "./call.js";
+import type { KeyOptions, GivenKey, KnownKey } from "./call.js";
 import type { LimitConfigs, TokensName } from "./names.js";
 
 /** Tokens that a call has taken, and that nothing has settled yet. */
@@ -27,5 +27,8 @@ export interface HoldsMethods<TLimits extends LimitConfigs> {
    * @example
    * const open = await limiter.holds("llmTokens", { key: userId });
    */
-  holds(name: TokensName<TLimits>, options?: KeyOptions): Promise<OpenHold[]>;
+  holds<TKey = string>(
+    name: TokensName<TLimits>,
+    ...[options]: KnownKey<TKey, [options?: KeyOptions & GivenKey<TKey>]>
+  ): Promise<OpenHold[]>;
 }

@@ -1,6 +1,15 @@
 /** Takes tokens of several limits, or of none. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { HoldingOptions, KeyOptions, PlanOfItem, PlanOptions, WithConfig } from "./call.js";
+import type {
+  HoldingOptions,
+  GivenKey,
+  KeyOptions,
+  KnownKey,
+  PlanOfItem,
+  PlanOptions,
+  ResultOf,
+  WithConfig,
+} from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitFirstItem, LimitFirstResult } from "./limit-first.js";
 import type { LimitOptions } from "./limit.js";
@@ -43,6 +52,12 @@ export interface LimitAllOptions extends HoldingOptions {
 
 /** The result of an item of `limitAll`: a `first` has the result of `limitFirst`. */
 export type ItemResult = RateLimitResult | LimitFirstResult;
+
+/** The options of `limitAll`, by which its result is known to be a grant. */
+export interface LimitAllOptionsOf<TThrows extends boolean> extends LimitAllOptions {
+  /** Throw a `RateLimitError` when denied. @default false */
+  throws?: TThrows | undefined;
+}
 
 /**
  * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
@@ -164,22 +179,30 @@ export interface LimitAllMethods<
    *   { first: ["plan", "credits"], key: userId },
    * ]);
    */
-  limitAll(
-    items: readonly LimitAllItemOf<TLimits, TTokens, TBy>[],
-    options?: LimitAllOptions,
-  ): Promise<LimitAllResult>;
+  limitAll<TKey = string, TThrows extends boolean = false>(
+    ...[items, options]: KnownKey<
+      TKey,
+      [
+        items: readonly (LimitAllItemOf<TLimits, TTokens, TBy> & GivenKey<TKey>)[],
+        options?: LimitAllOptionsOf<TThrows>,
+      ]
+    >
+  ): Promise<ResultOf<LimitAllResult, TThrows>>;
   /** Of lists in which an item has a `first`. */
-  limitAll<const TItems extends readonly AnyItemOf<TLimits, TTokens, TBy>[]>(
+  limitAll<
+    const TItems extends readonly AnyItemOf<TLimits, TTokens, TBy>[],
+    TThrows extends boolean = false,
+  >(
     items: TItems & HasFirst<TItems> & OnlyKnown<TItems>,
-    options?: LimitAllOptions,
-  ): Promise<LimitAllResult<ResultsOf<TItems>>>;
-  limitAll(
+    options?: LimitAllOptionsOf<TThrows>,
+  ): Promise<ResultOf<LimitAllResult<ResultsOf<TItems>>, TThrows>>;
+  limitAll<TThrows extends boolean = false>(
     items: readonly (
       | (KnownItemOf<TLimits, TTokens, TBy> & { first?: undefined })
       | (LimitAllFirstOf<TLimits, TTokens, TBy> & NoItem)
     )[],
-    options?: LimitAllOptions,
-  ): Promise<LimitAllResult<ItemResult[]>>;
+    options?: LimitAllOptionsOf<TThrows>,
+  ): Promise<ResultOf<LimitAllResult<ItemResult[]>, TThrows>>;
 }
 
 /** The options of an item that a `first` does not have. */

@@ -1,6 +1,13 @@
 /** Takes tokens of the first limit that has them. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { HoldingOptions, KeyOptions, PlanOptions } from "./call.js";
+import type {
+  HoldingOptions,
+  KeyOptions,
+  GivenKey,
+  KnownKey,
+  PlanOptions,
+  ResultOf,
+} from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs } from "./names.js";
 import type { PlanBy, PlanName, PlanOfList } from "./plan-types.js";
@@ -35,6 +42,12 @@ export interface LimitFirstOptions extends HoldingOptions {
   split?: boolean | undefined;
   /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
   throws?: boolean | undefined;
+}
+
+/** The options of `limitFirst`, by which its result is known to be a grant. */
+export interface LimitFirstOptionsOf<TThrows extends boolean> extends LimitFirstOptions {
+  /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
+  throws?: TThrows | undefined;
 }
 
 /** The tokens that one limit paid for a call. */
@@ -81,20 +94,38 @@ export interface LimitFirstMethods<TLimits extends LimitConfigs, TBy extends Pla
    * const result = await limiter.limitFirst(["plan", "credits"], { key: userId });
    * if (result.ok) console.log(`paid by ${result.paid[0]?.name}`);
    */
-  limitFirst<TName extends keyof TLimits & string>(
-    items: readonly (TName | (LimitFirstItem & { name: TName; plan?: PlanName<TLimits> }))[],
-    ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions & { split?: false | undefined }>
-  ): Promise<LimitFirstResult<TName>>;
+  limitFirst<TName extends keyof TLimits & string, TKey = string, TThrows extends boolean = false>(
+    items: readonly (
+      TName | (LimitFirstItem & { name: TName; plan?: PlanName<TLimits> } & GivenKey<TKey>)
+    )[],
+    ...[options]: KnownKey<
+      TKey,
+      PlanOfList<
+        TLimits,
+        TName,
+        TBy,
+        LimitFirstOptionsOf<TThrows> & { split?: false | undefined } & GivenKey<TKey>
+      >
+    >
+  ): Promise<ResultOf<LimitFirstResult<TName>, TThrows>>;
   /**
    * Each limit gives the tokens that it has, in order, until the call has all its tokens, or nothing is
    * taken.
    */
-  limitFirst<TName extends keyof TLimits & string>(
+  limitFirst<TName extends keyof TLimits & string, TKey = string, TThrows extends boolean = false>(
     items: readonly (
-      TName | (LimitFirstItem & { name: TName; count?: undefined; plan?: PlanName<TLimits> })
+      | TName
+      | (LimitFirstItem & {
+          name: TName;
+          count?: undefined;
+          plan?: PlanName<TLimits>;
+        } & GivenKey<TKey>)
     )[],
-    ...[options]: PlanOfList<TLimits, TName, TBy, LimitFirstOptions>
-  ): Promise<LimitFirstResult<TName>>;
+    ...[options]: KnownKey<
+      TKey,
+      PlanOfList<TLimits, TName, TBy, LimitFirstOptionsOf<TThrows> & GivenKey<TKey>>
+    >
+  ): Promise<ResultOf<LimitFirstResult<TName>, TThrows>>;
 }
 
 export const FIRST_ITEM_OPTIONS = namesOf<LimitFirstItem & PlanOptions>({

@@ -1,6 +1,13 @@
 /** Takes tokens of one limit, or asks whether a call could. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { CallArgs, HoldingOptions, KeyOptions, NameWith, PlanOptions } from "./call.js";
+import type {
+  CallArgs,
+  HoldingOptions,
+  KeyOptions,
+  NameWith,
+  PlanOptions,
+  ResultOf,
+} from "./call.js";
 import type { FitsOnce } from "./fits-config.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs } from "./names.js";
@@ -40,6 +47,15 @@ export type LimitResult<TAtLeast> = [TAtLeast] extends [never]
   : | (Extract<RateLimitResult, { ok: true }> & { granted: number })
     | Extract<RateLimitResult, { ok: false }>;
 
+/** The options of `limit` and `check`, by which their result is known to be a grant. */
+export interface LimitOptionsOf<
+  TThrows extends boolean,
+  TAtLeast extends number = number,
+> extends LimitOptions<TAtLeast> {
+  /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
+  throws?: TThrows | undefined;
+}
+
 /** `limit` and `check`. */
 export interface LimitMethods<
   TLimits extends LimitConfigs,
@@ -62,16 +78,19 @@ export interface LimitMethods<
     TName extends NameWith<TTokens, TConfig>,
     const TConfig = undefined,
     TAtLeast extends number = never,
+    TKey = string,
+    TThrows extends boolean = false,
   >(
     name: TName,
     ...[options]: CallArgs<
       TLimits,
       TName,
       TConfig,
+      TKey,
       TBy,
-      LimitOptions<TAtLeast> & FitsOnce<TLimits[TName & keyof TLimits]>
+      LimitOptionsOf<TThrows, TAtLeast> & FitsOnce<TLimits[TName & keyof TLimits]>
     >
-  ): Promise<LimitResult<TAtLeast>>;
+  ): Promise<ResultOf<LimitResult<TAtLeast>, TThrows>>;
 
   /**
    * The answer that `limit` would give. Consumes nothing.
@@ -83,16 +102,19 @@ export interface LimitMethods<
     TName extends NameWith<keyof TLimits & string, TConfig>,
     const TConfig = undefined,
     TAtLeast extends number = never,
+    TKey = string,
+    TThrows extends boolean = false,
   >(
     name: TName,
     ...[options]: CallArgs<
       TLimits,
       TName,
       TConfig,
+      TKey,
       TBy,
-      LimitOptions<TAtLeast> & FitsOnce<TLimits[TName & keyof TLimits]>
+      LimitOptionsOf<TThrows, TAtLeast> & FitsOnce<TLimits[TName & keyof TLimits]>
     >
-  ): Promise<LimitResult<TAtLeast>>;
+  ): Promise<ResultOf<LimitResult<TAtLeast>, TThrows>>;
 }
 
 export const LIMIT_OPTIONS = namesOf<LimitOptions & PlanOptions>({

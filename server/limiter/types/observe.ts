@@ -1,5 +1,5 @@
 /** A provider's figures about its own limit. */
-import type { KeyOptions, NameWith, OwnConfig, PlanOptions } from "./call.js";
+import type { KeyOptions, GivenKey, KnownKey, NameWith, OwnConfig, PlanOptions } from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs, RefillingName } from "./names.js";
 import type { MaySayPlan } from "./plan-types.js";
@@ -49,9 +49,12 @@ export interface ObserveMethods<TLimits extends LimitConfigs> {
    * const remaining = Number(response.headers.get("x-ratelimit-remaining"));
    * await limiter.observe("llmTokens", { key: userId, remaining });
    */
-  observe<const TConfig = undefined>(
+  observe<const TConfig = undefined, TKey = string>(
     name: NameWith<RefillingName<TLimits>, TConfig>,
-    options: ObserveOptions & OwnConfig<TConfig> & MaySayPlan<TLimits>,
+    ...[options]: KnownKey<
+      TKey,
+      [options: ObserveOptions & OwnConfig<TConfig> & GivenKey<TKey> & MaySayPlan<TLimits>]
+    >
   ): Promise<ObserveResult>;
 }
 

@@ -2,7 +2,16 @@
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { ShownConfig } from "../../../core/config.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
-import type { CallArgs, KeyOptions, NameWith, OwnConfig, PlanOfItem, PlanOptions } from "./call.js";
+import type {
+  CallArgs,
+  KeyOptions,
+  GivenKey,
+  KnownKey,
+  NameWith,
+  OwnConfig,
+  PlanOfItem,
+  PlanOptions,
+} from "./call.js";
 import type { LimitConfigs } from "./names.js";
 import type { PlanBy, PlanName, PlannedName } from "./plan-types.js";
 
@@ -43,9 +52,13 @@ export interface ValueMethods<TLimits extends LimitConfigs, TBy extends PlanBy> 
    * const { value, config } = await limiter.getValue("sendMessage", { key: userId });
    * console.log(`${Math.floor(value)} of ${config.capacity ?? config.rate} left`);
    */
-  getValue<TName extends NameWith<keyof TLimits & string, TConfig>, const TConfig = undefined>(
+  getValue<
+    TName extends NameWith<keyof TLimits & string, TConfig>,
+    const TConfig = undefined,
+    TKey = string,
+  >(
     name: TName,
-    ...[options]: CallArgs<TLimits, TName, TConfig, TBy, ValueOptions>
+    ...[options]: CallArgs<TLimits, TName, TConfig, TKey, TBy, ValueOptions>
   ): Promise<LimitValue>;
 }
 
@@ -58,9 +71,12 @@ export interface SnapshotMethods<TLimits extends LimitConfigs, TBy extends PlanB
    * @example
    * const { rate, period } = limiter.configOf("sendMessage", { key: userId });
    */
-  configOf<const TConfig = undefined>(
+  configOf<const TConfig = undefined, TKey = string>(
     name: NameWith<keyof TLimits & string, TConfig>,
-    options?: KeyOptions & PlanOptions & OwnConfig<TConfig>,
+    ...[options]: KnownKey<
+      TKey,
+      [options?: KeyOptions & PlanOptions & OwnConfig<TConfig> & GivenKey<TKey>]
+    >
   ): ShownConfig;
 
   /**
@@ -70,7 +86,10 @@ export interface SnapshotMethods<TLimits extends LimitConfigs, TBy extends PlanB
    * @example
    * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);
    */
-  snapshots<TName extends keyof TLimits & string>(
-    items: readonly ShownItemOf<TLimits, TName, TBy>[],
+  snapshots<TName extends keyof TLimits & string, TKey = string>(
+    ...[items]: KnownKey<
+      TKey,
+      [items: readonly (ShownItemOf<TLimits, TName, TBy> & GivenKey<TKey>)[]]
+    >
   ): Promise<RateLimitSnapshot<TName>[]>;
 }

@@ -1,6 +1,6 @@
 /** Gives tokens back. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { KeyOptions, NameWith, OwnConfig, PlanOptions } from "./call.js";
+import type { KeyOptions, GivenKey, KnownKey, NameWith, OwnConfig, PlanOptions } from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitFirstResult } from "./limit-first.js";
 import type { LimitConfigs } from "./names.js";
@@ -54,12 +54,22 @@ export interface RefundMethods<TLimits extends LimitConfigs, TTokens extends str
    * const isSent = result.ok && (await send());
    * if (!isSent) await limiter.refund("sendMessage", { key: userId, result });
    */
-  refund<TOf extends NameWith<TTokens, TConfig> | LimitFirstResult, const TConfig = undefined>(
+  refund<
+    TOf extends NameWith<TTokens, TConfig> | LimitFirstResult,
+    const TConfig = undefined,
+    TKey = string,
+  >(
     of: TOf,
-    options?: RefundOptions &
-      OwnConfig<TConfig> &
-      MaySayPlan<TLimits> &
-      (TOf extends string ? unknown : CountAlone),
+    ...[options]: KnownKey<
+      TKey,
+      [
+        options?: RefundOptions &
+          OwnConfig<TConfig> &
+          GivenKey<TKey> &
+          MaySayPlan<TLimits> &
+          (TOf extends string ? unknown : CountAlone),
+      ]
+    >
   ): Promise<{ value: number; disabled?: true }>;
 }
 

@@ -1,5 +1,5 @@
 /** Fills a bucket. */
-import type { KeyOptions, NameWith, OwnConfig } from "./call.js";
+import type { KeyOptions, GivenKey, KnownKey, NameWith, OwnConfig } from "./call.js";
 import type { LimitConfigs } from "./names.js";
 import type { MaySayPlan } from "./plan-types.js";
 
@@ -11,8 +11,11 @@ export interface ResetMethods<TLimits extends LimitConfigs> {
    * @example
    * await limiter.reset("sendMessage", { key: userId });
    */
-  reset<const TConfig = undefined>(
+  reset<const TConfig = undefined, TKey = string>(
     name: NameWith<keyof TLimits & string, TConfig>,
-    options?: KeyOptions & OwnConfig<TConfig> & MaySayPlan<TLimits>,
+    ...[options]: KnownKey<
+      TKey,
+      [options?: KeyOptions & OwnConfig<TConfig> & GivenKey<TKey> & MaySayPlan<TLimits>]
+    >
   ): Promise<void>;
 }

@@ -4,7 +4,7 @@
  */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { HoldEnd } from "../../../core/rows/marker.js";
-import type { KeyOptions } from "./call.js";
+import type { KeyOptions, GivenKey, KnownKey } from "./call.js";
 import type { ItemResult, LimitAllResult } from "./limit-all.js";
 import type { LimitFirstResult } from "./limit-first.js";
 import type { LimitConfigs } from "./names.js";
@@ -121,10 +121,16 @@ export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends str
    * const hold = { key: userId, once: jobId };
    * const { settled } = await limiter.settle("llmTokens", hold, await runModel());
    */
-  settle(
+  settle<TKey = string>(
     names: TTokens | readonly (TTokens | HeldBucket<TTokens>)[],
-    options: HoldOptions & MaySayPlan<TLimits>,
-    actual: number | null | undefined | { readonly [TName in TTokens]?: number | null | undefined },
+    ...[options, actual]: KnownKey<
+      TKey,
+      [
+        options: HoldOptions & GivenKey<TKey> & MaySayPlan<TLimits>,
+        actual:
+          number | null | undefined | { readonly [TName in TTokens]?: number | null | undefined },
+      ]
+    >
   ): Promise<SettledHold>;
 
   /**
@@ -134,8 +140,8 @@ export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends str
    * @example
    * await limiter.release("llmTokens", { key: userId, once: jobId });
    */
-  release(
+  release<TKey = string>(
     names: TTokens | readonly (TTokens | HeldBucket<TTokens>)[],
-    options: HoldOptions & MaySayPlan<TLimits>,
+    ...[options]: KnownKey<TKey, [options: HoldOptions & GivenKey<TKey> & MaySayPlan<TLimits>]>
   ): Promise<ReleaseResult>;
 }

@@ -1,5 +1,5 @@
 /** The options and the result of `limiter.usage`. */
-import type { NameWith, OwnConfig } from "./call.js";
+import type { GivenKey, KnownKey, NameWith, OwnConfig } from "./call.js";
 import type { Usage } from "../../../core/usage.js";
 import type { KeyOptions } from "./call.js";
 import type { LimitConfigs } from "./names.js";
@@ -100,9 +100,9 @@ export interface UsageMethods<TLimits extends LimitConfigs> {
    * const april = { month: "2030-04", timeZone: "Europe/Berlin" };
    * const { total } = await limiter.usage("llmTokens", { key: userId, ...april });
    */
-  usage<const TConfig = undefined>(
+  usage<const TConfig = undefined, TKey = string>(
     name: NameWith<UsageName<TLimits>, TConfig>,
-    options: UsageOptions & OwnConfig<TConfig>,
+    ...[options]: KnownKey<TKey, [options: UsageOptions & OwnConfig<TConfig> & GivenKey<TKey>]>
   ): Promise<UsageReport>;
 
   /**

@@ -6,7 +6,7 @@ import { initTRPC } from "@trpc/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RateLimitAdmin } from "../../../client/admin/index.js";
 import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
 import { startServer } from "../../support/http.js";
 import { soon } from "../../support/soon.js";
 
@@ -37,7 +37,7 @@ async function open({ plan, hashKey }: Options = {}) {
   });
   const t = initTRPC.create();
   const admin = { authorize: () => true };
-  const rl = createRateLimitTRPC({ t, limiter, plan: () => "free", admin });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, plan: () => "free", admin });
   const router = t.router({ rateLimitAdmin: rl.admin });
   const server = await startServer(router, () => ({}));
   const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });

@@ -17,7 +17,11 @@ import {
   memoryStore,
   MINUTE,
 } from "../../../server/index.js";
-import { type AdminAction, createRateLimitTRPC } from "../../../server/trpc/index.js";
+import {
+  type AdminAction,
+  createRateLimitTRPC,
+  SHARED_BUCKET,
+} from "../../../server/trpc/index.js";
 import { startServer } from "../../support/http.js";
 import { soon } from "../../support/soon.js";
 
@@ -59,6 +63,7 @@ async function open({
   const allowed = new Set(actions);
   const t = initTRPC.create();
   const rl = createRateLimitTRPC({
+    key: SHARED_BUCKET,
     t,
     limiter,
     admin: {

@@ -24,7 +24,7 @@ import superjson from "superjson";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createRateLimitReact, type LiveMode } from "../../../client/react/index.js";
 import { createRateLimiter, HOUR, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
 import { startServer } from "../../support/http.js";
 import { settled, soon } from "../../support/soon.js";
 
@@ -48,7 +48,7 @@ async function startApp() {
     limits: { hourly: { kind: "fixed window", rate: 3, period: HOUR, start: 0 } },
   });
   const t = initTRPC.create({ transformer: superjson });
-  const { router: rateLimit } = createRateLimitTRPC({ t, limiter });
+  const { router: rateLimit } = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   const router = t.router({ rateLimit });
   const server = await startServer(router, () => ({}));
   const { url } = server;

@@ -15,6 +15,7 @@ import {
 } from "../../../server/index.js";
 import {
   createRateLimitTRPC,
+  SHARED_BUCKET,
   formatRateLimitError,
   rateLimitResponseMeta,
 } from "../../../server/trpc/index.js";
@@ -33,7 +34,7 @@ async function start(expose: readonly Name[] = NAMES, denialMessage?: DenialMess
   const t = initTRPC.create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
-  const rl = createRateLimitTRPC({ t, limiter, expose });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, expose });
   const router = t.router({
     alone: t.procedure.use(rl.rateLimited("minute")).query(() => true),
     all: t.procedure.use(rl.rateLimited(NAMES)).query(() => true),

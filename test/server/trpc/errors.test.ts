@@ -3,7 +3,11 @@ import { initTRPC } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { z, ZodError } from "zod";
 import { createRateLimiter, isRateLimitError, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC, formatRateLimitError } from "../../../server/trpc/index.js";
+import {
+  createRateLimitTRPC,
+  SHARED_BUCKET,
+  formatRateLimitError,
+} from "../../../server/trpc/index.js";
 import { startServer } from "../../support/http.js";
 
 /** An app with a formatter that adds a field to every error. */
@@ -26,7 +30,7 @@ async function startApp() {
         limiter,
       ),
   });
-  const rl = createRateLimitTRPC({ t, limiter });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   const router = t.router({
     send: t.procedure
       .input(z.string().min(1))

@@ -31,6 +31,7 @@ function start(key?: () => KeyAnswer) {
   });
   const t = initTRPC.context<Context>().create();
   const rl = createRateLimitTRPC({
+    key: SHARED_BUCKET,
     t,
     limiter,
     ...(key && { key }),

@@ -2,7 +2,7 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { describe, expect, it, vi } from "vitest";
 import { createRateLimiter, memoryStore, prismaStore } from "../../../server/index.js";
-import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
 import { createSqlite } from "../../support/database.js";
 import { soon } from "../../support/soon.js";
 import {
@@ -181,9 +181,9 @@ describe("the resolver", () => {
   it("goes before the plan function of the limiter", async () => {
     const limiter = createRateLimiter({ store: memoryStore(), ...TIERS, plan: () => "free" });
     const t = initTRPC.create();
-    const own = createRateLimitTRPC({ t, limiter }).router.createCaller({});
+    const own = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter }).router.createCaller({});
     expect(await own.status({ name: "send" })).toMatchObject({ plan: "free" });
-    const rl = createRateLimitTRPC({ t, limiter, plan: () => "paid" });
+    const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, plan: () => "paid" });
     expect(await rl.router.createCaller({}).status({ name: "send" })).toMatchObject({
       plan: "paid",
       config: PAID,
@@ -218,7 +218,12 @@ describe("the resolver", () => {
     const keyless = createRateLimitTRPC({ t, limiter, plan, key: () => null });
     const { status } = keyless.router.createCaller({});
     await expect(status({ name: "send" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
-    const { reset } = createRateLimitTRPC({ t, limiter, plan }).router.createCaller({});
+    const { reset } = createRateLimitTRPC({
+      key: SHARED_BUCKET,
+      t,
+      limiter,
+      plan,
+    }).router.createCaller({});
     await expect(reset({ name: "send" })).rejects.toMatchObject({ code: "FORBIDDEN" });
     expect(plan).not.toHaveBeenCalled();
   });
@@ -275,7 +280,7 @@ describe("a resolver that fails", () => {
   it("tells the developer the reason, in the cause", async () => {
     const t = initTRPC.create();
     const limiter = createRateLimiter({ store: memoryStore(), ...TIERS });
-    const rl = createRateLimitTRPC({ t, limiter, plan: () => "gold" as Tier });
+    const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, plan: () => "gold" as Tier });
     const error: unknown = await rl.router
       .createCaller({})
       .status({ name: "send" })
@@ -296,7 +301,7 @@ describe("a resolver that fails", () => {
       ...TIERS,
       plan: () => "gold" as Tier,
     });
-    const caller = createRateLimitTRPC({ t, limiter }).router.createCaller({});
+    const caller = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter }).router.createCaller({});
     await expect(caller.status({ name: "send" })).rejects.toMatchObject({
       code: "INTERNAL_SERVER_ERROR",
       cause: { name: "RateLimitConfigError", option: "plan", value: "gold" },
@@ -310,7 +315,7 @@ describe("at construction", () => {
   const planless = createRateLimiter({ store: memoryStore(), limits: { send: FREE } });
 
   it("a plan that nothing says is found", () => {
-    const options = { t, limiter } as never;
+    const options = { t, limiter, key: SHARED_BUCKET } as never;
     expect(() => createRateLimitTRPC(options)).toThrow(
       '"send" has plans, and nothing says the plan of a request: give createRateLimitTRPC() the ' +
         "option plan, or give it to createRateLimiter()",
@@ -320,16 +325,21 @@ describe("at construction", () => {
   it("the plan function of the limiter is enough, also of one that is spread or behind a proxy", () => {
     const asking = createRateLimiter({ store: memoryStore(), ...TIERS, plan: () => "free" });
     for (const given of [asking, { ...asking }, new Proxy(asking, {})]) {
-      createRateLimitTRPC({ t, limiter: given });
+      createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter: given });
     }
   });
 
   it("a resolver that is no function is found, and one that is never asked", () => {
-    expect(() => createRateLimitTRPC({ t, limiter, plan: "free" as never })).toThrow(
-      'plan must be a function, got "free"',
-    );
     expect(() =>
-      createRateLimitTRPC({ t, limiter: planless, plan: (() => "free") as never }),
+      createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, plan: "free" as never }),
+    ).toThrow('plan must be a function, got "free"');
+    expect(() =>
+      createRateLimitTRPC({
+        key: SHARED_BUCKET,
+        t,
+        limiter: planless,
+        plan: (() => "free") as never,
+      }),
     ).toThrow("plan of createRateLimitTRPC() is for limits with plans, and its limits have none");
   });
 });

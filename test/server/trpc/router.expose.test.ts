@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createRateLimiter, isRateLimitError, memoryStore, MINUTE } from "../../../server/index.js";
 import {
   createRateLimitTRPC,
+  SHARED_BUCKET,
   formatRateLimitError,
   rateLimitResponseMeta,
 } from "../../../server/trpc/index.js";
@@ -134,7 +135,12 @@ it("an exposed name that the limiter does not have is rejected at construction",
   const limiter = createRateLimiter({ store: memoryStore(), limits: { one: config, two: config } });
   for (const expose of [["typo"], "one"]) {
     const construct = () =>
-      createRateLimitTRPC({ t: initTRPC.create(), limiter, expose: expose as never });
+      createRateLimitTRPC({
+        key: SHARED_BUCKET,
+        t: initTRPC.create(),
+        limiter,
+        expose: expose as never,
+      });
     expect(construct).toThrow("expose must be a list of one, two, got");
   }
 });

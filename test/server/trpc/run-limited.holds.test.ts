@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
 
 const limits = {
   tokens: { kind: "fixed window", rate: 100, period: "month", start: 0, holds: true },
@@ -21,7 +21,7 @@ function setUp() {
   const limiter = createRateLimiter({ store, limits, clock });
   const worker = createRateLimiter({ store, limits, clock });
   const t = initTRPC.create();
-  const rl = createRateLimitTRPC({ t, limiter });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   const held = async () => {
     const { value, held: count } = await limiter.getValue("tokens");
     return [value, count];

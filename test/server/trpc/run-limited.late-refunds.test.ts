@@ -3,7 +3,7 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
 
 it.each([
   ["fixed window", { kind: "fixed window", rate: 3, period: MINUTE, start: 0 }],
@@ -12,7 +12,7 @@ it.each([
   const clock = createManualClock(59_000);
   const limiter = createRateLimiter({ store: memoryStore(), clock, limits: { logIn } });
   const t = initTRPC.create();
-  const rl = createRateLimitTRPC({ t, limiter });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   const open: (() => void)[] = [];
   const router = t.router({
     slow: t.procedure.use(rl.rateLimited("logIn", { on: "error" })).mutation(async () => {

@@ -3,7 +3,11 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC, rateLimitResponseMeta } from "../../../server/trpc/index.js";
+import {
+  createRateLimitTRPC,
+  SHARED_BUCKET,
+  rateLimitResponseMeta,
+} from "../../../server/trpc/index.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 3, period: MINUTE },
@@ -15,7 +19,7 @@ const input = z.object({ nonce: z.string().optional(), fails: z.boolean().option
 function setUp() {
   const limiter = createRateLimiter({ store: memoryStore(), limits, clock: () => 0 });
   const t = initTRPC.create();
-  const rl = createRateLimitTRPC({ t, limiter });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   const fields: (string | null | undefined)[] = [];
   const procedure = t.procedure.input(input).use(async ({ next, getRawInput }) => {
     const result = await next();

@@ -8,7 +8,11 @@ import {
   MINUTE,
   type RateLimitStore,
 } from "../../../server/index.js";
-import { createRateLimitTRPC, rateLimitResponseMeta } from "../../../server/trpc/index.js";
+import {
+  createRateLimitTRPC,
+  SHARED_BUCKET,
+  rateLimitResponseMeta,
+} from "../../../server/trpc/index.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 3, period: MINUTE },
@@ -22,7 +26,7 @@ function setUp(store: RateLimitStore = memoryStore()) {
   // Picks the last two of four shards.
   const limiter = createRateLimiter({ store, limits, clock: () => 0, random: () => 0.5 });
   const t = initTRPC.create();
-  const rl = createRateLimitTRPC({ t, limiter });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   // Notes the header fields that a response would have.
   const procedure = t.procedure.use(async ({ next, getRawInput }) => {
     const result = await next();

@@ -10,7 +10,11 @@ import {
   prismaStore,
   type RateLimitStore,
 } from "../../../server/index.js";
-import { createRateLimitTRPC, formatRateLimitError } from "../../../server/trpc/index.js";
+import {
+  createRateLimitTRPC,
+  SHARED_BUCKET,
+  formatRateLimitError,
+} from "../../../server/trpc/index.js";
 import { connectPostgres } from "../../support/clients.js";
 import { createPostgres } from "../../support/database.js";
 import { startServer } from "../../support/http.js";
@@ -47,7 +51,7 @@ async function send(
       return formatRateLimitError(shape, error, limiter);
     },
   });
-  const rl = createRateLimitTRPC({ t, limiter });
+  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter });
   const router = t.router({
     send: t.procedure.use(rl.rateLimited.transaction("one")).mutation(work),
   });

@@ -2,7 +2,7 @@
 import { initTRPC } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
 
 const limit = { kind: "token bucket", rate: 5, period: MINUTE, maxReserved: 5 } as const;
 
@@ -35,9 +35,9 @@ function create(interval?: number) {
 describe("throws at construction for", () => {
   it("a limiter without limits", () => {
     const limiter = createRateLimiter({ store: memoryStore(), limits: {} });
-    expect(() => createRateLimitTRPC({ t: initTRPC.create(), limiter })).toThrow(
-      "the limiter has no limits; name at least one in createRateLimiter({ limits })",
-    );
+    expect(() =>
+      createRateLimitTRPC({ key: SHARED_BUCKET, t: initTRPC.create(), limiter }),
+    ).toThrow("the limiter has no limits; name at least one in createRateLimiter({ limits })");
   });
 
   it.each([0, -1, NaN])("an interval of %d ms", (interval) => {
@@ -100,11 +100,18 @@ describe("in plain JavaScript, throws at definition for", () => {
 
   it("a misspelt option of createRateLimitTRPC, and a key that is no function", () => {
     const { t, limiter } = create();
-    const construct = (options: object) => () => createRateLimitTRPC({ t, limiter, ...options });
+    const construct = (options: object) => () =>
+      createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, ...options });
     expect(construct({ athorize: true })).toThrow(
       "athorize is not an option of createRateLimitTRPC(), got true; use t, limiter, key,",
     );
-    expect(construct({ key: "ada" })).toThrow('key must be a function, got "ada"');
+    const asked = "key must be a function that says whose bucket a request takes from";
+    for (const key of ["ada", undefined, null]) {
+      expect(construct({ key })).toThrow(
+        `${asked}, such as ({ ctx }) => ctx.userId, or SHARED_BUCKET`,
+      );
+    }
+    expect(construct({ key: SHARED_BUCKET })).not.toThrow();
   });
 });
 

@@ -6,6 +6,7 @@ import { createRateLimiter, memoryStore, MINUTE } from "../../../../server/index
 import {
   type AdminAuthorizeOptions,
   createRateLimitTRPC,
+  SHARED_BUCKET,
   formatRateLimitError,
   type RateLimitAdminOptions,
 } from "../../../../server/trpc/index.js";
@@ -238,7 +239,9 @@ describe("the option admin", () => {
     ["with an option that does not exist", { authorize: () => true, who: 1 }, "who"],
   ])("%s throws, before any request", (_, admin, message) => {
     const limiter = createRateLimiter({ store: memoryStore(), limits });
-    expect(() => createRateLimitTRPC({ t, limiter, admin: admin as never })).toThrow(message);
+    expect(() =>
+      createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, admin: admin as never }),
+    ).toThrow(message);
   });
 
   it("costs nothing before the router is read, and nothing where nobody may look", async () => {
@@ -248,9 +251,14 @@ describe("the option admin", () => {
     const { decisions } = (limiter as unknown as Record<symbol, { decisions: { heard: unknown } }>)[
       inside
     ]!;
-    const rl = createRateLimitTRPC({ t, limiter, admin: { authorize: () => true } });
+    const rl = createRateLimitTRPC({
+      key: SHARED_BUCKET,
+      t,
+      limiter,
+      admin: { authorize: () => true },
+    });
     listens.push(decisions.heard);
-    expect(createRateLimitTRPC({ t, limiter }).admin).toBeDefined();
+    expect(createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter }).admin).toBeDefined();
     listens.push(decisions.heard);
     expect(rl.admin).toBe(rl.admin);
     listens.push(typeof decisions.heard);
@@ -260,9 +268,16 @@ describe("the option admin", () => {
   it("works with a limiter that was spread, and names what is wrong with another object", () => {
     const limiter = createRateLimiter({ store: memoryStore(), limits });
     const admin = { authorize: () => true };
-    expect(createRateLimitTRPC({ t, limiter: { ...limiter }, admin }).admin).toBeDefined();
+    expect(
+      createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter: { ...limiter }, admin }).admin,
+    ).toBeDefined();
     const { limits: own, clock } = limiter;
-    const other = createRateLimitTRPC({ t, limiter: { limits: own, clock } as never, admin });
+    const other = createRateLimitTRPC({
+      key: SHARED_BUCKET,
+      t,
+      limiter: { limits: own, clock } as never,
+      admin,
+    });
     expect(() => other.admin).toThrow("needs the limiter that createRateLimiter() has returned");
   });
 });
