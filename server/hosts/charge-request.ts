@@ -8,7 +8,12 @@ import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
 import type { HoldingOptions, PlanOptions } from "../limiter/types/call.js";
-import type { LimitAllItem, LimitAllResult } from "../limiter/types/limit-all.js";
+import type {
+  ItemResult,
+  LimitAllFirst,
+  LimitAllItem,
+  LimitAllResult,
+} from "../limiter/types/limit-all.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
@@ -36,16 +41,19 @@ export interface RequestItem<TFailure> extends Policy<TFailure> {
 /** One limit of a request, as the limiter is asked. */
 export type ChargedItem = LimitAllItem & PlanOptions;
 
+/** One limit of a request, or several limits of which the first pays. */
+export type GivenItem = ChargedItem | (LimitAllFirst & PlanOptions);
+
 /** The tokens that a request has taken. */
-export interface Taken {
-  /** One result per limit. */
-  results: readonly RateLimitResult[];
+export interface Taken<TResult extends ItemResult = ItemResult> {
+  /** One result per item. */
+  results: readonly TResult[];
   /** The answer of the limiter. */
-  granted: RateLimitResult | LimitAllResult;
+  granted: RateLimitResult | LimitAllResult<TResult[]>;
 }
 
 /** A request that was let through. */
-export interface ChargedRequest<TFailure> extends Taken {
+export interface ChargedRequest<TFailure> extends Taken<RateLimitResult> {
   items: readonly RequestItem<TFailure>[];
 }
 
@@ -72,7 +80,7 @@ type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset
  */
 export async function take(
   limits: Pick<Limiter, "limit" | "limitAll">,
-  calls: readonly ChargedItem[],
+  calls: readonly GivenItem[],
   { isList, once, hold }: { isList: boolean } & HoldingOptions,
 ): Promise<Taken> {
   if (isList) {
@@ -92,7 +100,9 @@ export async function chargeRequest<TFailure>(
   const calls = items.map(({ name, key, plan, config, ...item }) => {
     return { name, ...keyOption(key), ...countOption(item), plan, config };
   });
-  return { items, ...(await take(limiter, calls, { isList: calls.length > 1 })) };
+  // No item has a `first`.
+  const taken = await take(limiter, calls, { isList: calls.length > 1 });
+  return { items, ...(taken as Taken<RateLimitResult>) };
 }
 
 /**
@@ -110,7 +120,7 @@ export function isCostly<TFailure extends object>(
 
 /** A charge to give back, or a bucket to fill. */
 interface FreeCharge extends Pick<ChargedItem, "name" | "key" | "plan" | "config"> {
-  result: RateLimitResult;
+  result: ItemResult;
   isReset: boolean;
 }
 

@@ -22,7 +22,7 @@ type Slot = Pick<EnterGranted, "release" | "signal" | "isTakenOver">;
 /** The result of the procedure. The slot is released now, or when the stream of the result ends. */
 export async function releasedAfter(
   result: Result,
-  slot: EnterGranted,
+  slot: Slot,
   { signal, isSubscription, patience }: Answer,
 ): Promise<Result> {
   if (result.ok && isObservable(result.data) && isSubscription && signal?.aborted === false) {

@@ -32,6 +32,7 @@ export type {
   AdminUsageInput,
   RateLimitAdminRouter,
 } from "./admin/router-types.js";
+export type { ChargedNames, FirstNames } from "./charged-names.js";
 export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 export type { KeyResolver, KeyResolverOptions } from "./key-for-caller.js";

@@ -1,9 +1,11 @@
 /** Finds what a procedure call is charged: an item for each of its limits, and the id of the call. */
 import { keyOption } from "../../core/key-option.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
-import type { ChargedItem } from "../hosts/charge-request.js";
+import { countOption } from "../../core/count.js";
+import type { ChargedItem, GivenItem } from "../hosts/charge-request.js";
 import { checkedPlan, plansOf } from "../limiter/parts/plan-of-request.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
+import type { Entry } from "./charged-names.js";
 import { keyOf, type KeyResolver, resolveKey } from "./key-for-caller.js";
 import type { PlanFor } from "./plan-for-caller.js";
 import type { RateLimitedCall, RateLimitedOptions } from "./rate-limited-types.js";
@@ -13,13 +15,15 @@ type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
 /** A procedure call, as middleware receives it. */
 export type Call = Parameters<Middleware>[0];
 
-/** The limits that a procedure is charged, and how. */
+/** The limits that a procedure is charged, and how they are charged. */
 export interface Charging {
   limiter: UntypedRateLimiter;
   resolver: KeyResolver<object, string>;
   planFor: PlanFor;
-  /** One name, or several names that are charged together. */
-  names: string | readonly string[];
+  /** The limits, one entry for each item of the list. */
+  entries: readonly Entry[];
+  /** Whether the limits were given as a list. If not, there is one limit. */
+  isList: boolean;
   /** The names that clients may not know. */
   hidden: readonly string[];
   /** The name of the limit with slots, if there is such a limit. */
@@ -27,14 +31,16 @@ export interface Charging {
   options: RateLimitedOptions<object, unknown, string>;
 }
 
+/** The items of a call, one for each name, in the order of the entries. */
 export async function itemsOf(
   charging: Charging,
   { ctx, input, path, type }: Call,
 ): Promise<ChargedItem[]> {
-  const { resolver, names, options } = charging;
+  const { resolver, entries, options } = charging;
   const { key, count, config, reserve } = options;
+  const named = entries.flatMap(({ names, isFirst }) => names.map((name) => ({ name, isFirst })));
   return Promise.all(
-    (typeof names === "string" ? [names] : names).map(async (name) => {
+    named.map(async ({ name, isFirst }) => {
       const described = { name, ctx, input, path, type };
       const resolved =
         key === undefined
@@ -49,10 +55,37 @@ export async function itemsOf(
         ...("count" in options && { count: await valueOf(count!, described) }),
         config: own,
         ...(own === undefined && (await planOption(charging, described, resolved))),
-        reserve: await valueOf(reserve, described),
+        // A limit that may pay for others does not wait.
+        ...(!isFirst && { reserve: await valueOf(reserve, described) }),
       };
     }),
   );
+}
+
+/** The items as the limiter is asked, one for each entry. */
+export function givenItems(
+  entries: readonly Entry[],
+  items: readonly ChargedItem[],
+): readonly GivenItem[] {
+  return perEntry(entries, items).map(({ isFirst, split, items: own }) => {
+    if (!isFirst) return own[0]!;
+    const first = own.map((item) => payerOf(item, split));
+    return { first, ...(split && { split, ...countOption(own[0]!) }) };
+  });
+}
+
+/** The entries, each with its items. */
+export function perEntry(entries: readonly Entry[], items: readonly ChargedItem[]) {
+  let at = 0;
+  return entries.map((entry) => {
+    const own = items.slice(at, (at += entry.names.length));
+    return { ...entry, items: own };
+  });
+}
+
+/** An item of limits that pay for a call. Limits that pay together share the count of the call. */
+export function payerOf({ name, key, plan, config, ...item }: ChargedItem, split: boolean) {
+  return { name, ...keyOption(key), plan, config, ...(!split && countOption(item)) };
 }
 
 /** The plan of a call as an option; no option for a limit without plans. */
@@ -73,12 +106,12 @@ async function planOption(
 
 /** The id of a call. A hold gets a random id where the application gives none. */
 export async function onceOf(
-  { names, options }: Pick<Charging, "names" | "options">,
+  { entries, options }: Pick<Charging, "entries" | "options">,
   call: Call,
 ): Promise<string | undefined> {
   const { once, hold } = options;
   const { ctx, input, path, type } = call;
-  const name = typeof names === "string" ? names : names[0]!;
+  const [name] = entries[0]!.names as [string];
   const own = await once?.({ name, ctx, input, path, type });
   return own ?? (hold && crypto.randomUUID());
 }

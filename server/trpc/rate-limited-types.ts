@@ -3,7 +3,8 @@ import type { TRPCError, TRPCProcedureType } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllResult } from "../limiter/types/limit-all.js";
+import type { LimitAllResult, ResultsOf } from "../limiter/types/limit-all.js";
+import type { ChargedNames } from "./charged-names.js";
 import type { SettleResult } from "../limiter/types/settle.js";
 import type { LimitFirstResult } from "../limiter/types/limit-first.js";
 import type { HoldTerms } from "../limiter/types/hold-terms.js";
@@ -120,10 +121,19 @@ export type Granted<TNames> = TNames extends string
       settle(actual: number | null | undefined): Promise<SettleResult>;
     } & SlotOfCall &
       IdOfCall
-  : Extract<LimitAllResult, { ok: true }> & {
-      settle(actual: SettledCounts<TNames> | null | undefined): Promise<SettleResult>;
-    } & SlotOfCall &
-      IdOfCall;
+  : TNames extends readonly unknown[]
+    ? Extract<LimitAllResult<ResultsFor<TNames>>, { ok: true }> & {
+        settle(actual: SettledCounts<TNames> | null | undefined): Promise<SettleResult>;
+      } & SlotOfCall &
+        IdOfCall
+    : never;
+
+/** The results of a list of names. Where the list has no `first`, they are all alike. */
+type ResultsFor<TNames extends readonly unknown[]> = [
+  Extract<TNames[number], { first: unknown }>,
+] extends [never]
+  ? RateLimitResult[]
+  : ResultsOf<TNames>;
 
 /** The id of a call, which its procedure finds at `ctx.rateLimit`. */
 export interface IdOfCall {
@@ -141,13 +151,19 @@ export interface SlotOfCall {
 }
 
 /**
- * The tokens that were used, by limit. Limits that are left out, or with a use that is not known, stay as
- * they were charged; `settled` is then false. A name of another limit is a `RateLimitInputError`, and
- * nothing is settled.
+ * The tokens that were used, by limit. Of a `first`, give the count under the name of one of its limits.
+ * Limits that are left out, or with a use that is not known, stay as they were charged; `settled` is then
+ * false. A name of another limit is a `RateLimitInputError`, and nothing is settled.
  */
-export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
-  ? { readonly [TKey in TName]?: number | null | undefined }
+export type SettledCounts<TNames> = TNames extends readonly (infer TName)[]
+  ? { readonly [TKey in NameIn<TName>]?: number | null | undefined }
   : never;
+
+type NameIn<TItem> = TItem extends string
+  ? TItem
+  : TItem extends { first: readonly (infer TName extends string)[] }
+    ? TName
+    : never;
 
 /** The cost of a call, and how the limits pay for it. */
 export interface RateLimitedFirstOptions<TContext, TInput, TPlan extends string = never>
@@ -183,7 +199,10 @@ export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverri
  * Middleware for `.use(…)`. Put the middleware after `.input(…)`: a call with an invalid input then
  * consumes nothing, and the functions among the options receive the input, typed.
  *
- * `names` is one limit, or several limits that are charged all or nothing in one round trip.
+ * `names` is one limit, or several limits that are charged all or nothing in one round trip. An item
+ * `{ first: […] }` of several limits charges the first of its limits that has the tokens, such as the plan
+ * and then the credits. Its result is that of `limitFirst`. It does not go with `reserve: true` and
+ * `resetOnSuccess`.
  *
  * A denied call throws a `TRPCError` `TOO_MANY_REQUESTS` that `isRateLimitError` recognises.
  *
@@ -196,6 +215,11 @@ export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverri
  *   .input(z.object({ texts: z.array(z.string()) }))
  *   .use(rl.rateLimited("sendMessage", { count: ({ input }) => input.texts.length }))
  *   .mutation(() => send());
+ *
+ * @example
+ * const draw = t.procedure
+ *   .use(rl.rateLimited(["sendMessage", { first: ["plan", "credits"] }]))
+ *   .mutation(() => send());
  */
 export interface RateLimited<
   TContext,
@@ -204,7 +228,7 @@ export interface RateLimited<
   TTransaction,
   TPlan extends string = never,
 > {
-  <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
+  <TOverrides extends object, TInput, const TNames extends ChargedNames<TName>>(
     names: TNames,
     options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput, TPlan> &
       ChargeOnErrorOptions,
@@ -241,7 +265,7 @@ export interface RateLimited<
    *   .use(rl.rateLimited.transaction("sendMessage"))
    *   .mutation(({ ctx }) => ctx.tx.message.create({ data: { visitor: ctx.userId, text } }));
    */
-  transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
+  transaction<TOverrides extends object, TInput, const TNames extends ChargedNames<TName>>(
     names: TNames,
     options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput, TPlan>,
   ): MiddlewareFunction<

@@ -3,6 +3,7 @@
  * empty.
  */
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
+import { type ChargedNames, entriesOf, type Entry } from "./charged-names.js";
 import type { Call, Charging } from "./items-of-call.js";
 import type { KeyResolver } from "./key-for-caller.js";
 import type { PlanFor } from "./plan-for-caller.js";
@@ -15,7 +16,8 @@ import type {
   RateLimitedOptions,
 } from "./rate-limited-types.js";
 import { slotsAmong } from "../limiter/types/named-limits.js";
-import { validateFirst, validateRateLimited } from "./validate-rate-limited.js";
+import { validateEntry, validateFirst } from "./validate-first.js";
+import { validateRateLimited } from "./validate-rate-limited.js";
 
 /** The middleware treats every context and every input alike. `RateLimited` has the types. */
 type Options = RateLimitedOptions<object, unknown, string>;
@@ -33,15 +35,21 @@ export function createRateLimited<
   planFor: PlanFor,
   exposed: readonly TName[],
 ): RateLimited<TContext, TMeta, TName, TTransaction, TPlan> {
-  type Names = TName | readonly TName[];
+  type Names = ChargedNames<TName>;
 
   function toCharging(names: Names, options: Options, isTransaction: boolean): Charging {
-    validateRateLimited(limiter.limits, names, options, isTransaction);
-    const all = typeof names === "string" ? [names] : names;
-    const hidden = all.filter((name) => !exposed.includes(name));
+    const entries = entriesOf(names);
+    validateRateLimited(limiter.limits, entries, options, isTransaction);
+    for (const entry of entries) if (entry.isFirst) validateEntry(limiter.limits, entry, options);
+    return chargingOf(entries, typeof names !== "string", options);
+  }
+
+  function chargingOf(entries: readonly Entry[], isList: boolean, options: Options): Charging {
+    const all = entries.flatMap(({ names }) => names);
+    const hidden = all.filter((name) => !exposed.includes(name as TName));
     const keyResolver = resolver as Charging["resolver"];
     const slots = slotsAmong(all, limiter.limits);
-    return { limiter, resolver: keyResolver, planFor, names, hidden, slots, options };
+    return { limiter, resolver: keyResolver, planFor, entries, isList, hidden, slots, options };
   }
 
   const rateLimited = (names: Names, options: Options & ChargeOnErrorOptions = {}) => {
@@ -54,8 +62,8 @@ export function createRateLimited<
   };
   const first = (names: readonly TName[], options: FirstOptions = {}) => {
     validateFirst(limiter.limits, names, options);
-    const { split: _, on: __, ...others } = options;
-    const charging = toCharging(names, others, false);
+    const { split = false, on: _, ...others } = options;
+    const charging = chargingOf([{ names, isFirst: true, split }], true, others);
     return (call: Call) => chargeFirst(charging, options, call);
   };
   return Object.assign(rateLimited, { transaction, first }) as RateLimited<

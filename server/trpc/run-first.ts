@@ -1,14 +1,13 @@
 /** `rateLimited.first`: the first of several limits that has the tokens pays for a procedure call. */
 import type { MiddlewareFunction } from "./trpc-types.js";
 import { countOption } from "../../core/count.js";
-import { keyOption } from "../../core/key-option.js";
 import { type ChargedItem, isCostly } from "../hosts/charge-request.js";
 import type { LimitFirstResult } from "../limiter/types/limit-first.js";
 import type { Usage } from "../limiter/holds/reported-use.js";
 import { forgetDecisions } from "./decisions-of-call.js";
 import { noteResults } from "./note-results.js";
 import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types.js";
-import { type Call, type Charging, itemsOf, onceOf } from "./items-of-call.js";
+import { type Call, type Charging, itemsOf, onceOf, payerOf } from "./items-of-call.js";
 import { failureOf, throwingConcealed, withId } from "./run-limited.js";
 import { settleQuietly } from "./settle.js";
 
@@ -25,12 +24,13 @@ export async function chargeFirst(
   const paid = await throwingConcealed(charging, async () => {
     const items = await itemsOf(charging, call);
     const [first] = items as [ChargedItem];
-    const given = items.map((item) => itemOf(item, split));
+    const given = items.map((item) => payerOf(item, split));
     const once = await onceOf(charging, call);
     const { hold } = charging.options;
     const options = { ...(split && countOption(first)), split, throws: true, once, hold };
     const result = withId((await limiter.limitFirst(given, options)) as Paid, { hold }, once);
-    return { result, noted: noteResults(charging, items, result.results, call.getRawInput) };
+    const { entries } = charging;
+    return { result, noted: noteResults(charging, entries, items, [result], call.getRawInput) };
   });
   const settle = (actual: Usage) => settleQuietly(limiter, paid.result, actual);
   const rateLimit = Object.defineProperty(paid.result, "settle", { value: settle });
@@ -41,9 +41,4 @@ export async function chargeFirst(
     await Promise.allSettled([limiter.settle(paid.result, 0)]);
   }
   return result;
-}
-
-/** An item of a payment. Limits that pay together share the count of the call. */
-function itemOf({ name, key, plan, config, ...item }: ChargedItem, split: boolean) {
-  return { name, ...keyOption(key), plan, config, ...(!split && countOption(item)) };
 }

@@ -6,7 +6,14 @@ import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { EnterGranted } from "../limiter/types/enter.js";
 import { forgetDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toPublicError, toTransactionError } from "./errors.js";
-import { type Call, type Charging, itemsOf, onceOf } from "./items-of-call.js";
+import {
+  type Call,
+  type Charging,
+  givenItems,
+  itemsOf,
+  onceOf,
+  perEntry,
+} from "./items-of-call.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
 import { enterForCall } from "./enter-for-call.js";
 import { releasedAfter } from "./hold-slot.js";
@@ -20,7 +27,7 @@ type Options = RateLimitedOptions<object, unknown, string>;
 
 interface TakenForCall extends Taken {
   /** The slot that the call holds, if one of its limits has slots. */
-  slot: EnterGranted | undefined;
+  slot: Pick<EnterGranted, "release" | "signal" | "isTakenOver"> | undefined;
   noted: readonly NotedDecision[];
 }
 
@@ -66,7 +73,9 @@ async function runCharged(
   if (isCostly({ on, resetOnSuccess }, failureOf(result))) return result;
   forgetDecisions(call.getRawInput, noted);
   const isReset = result.ok && resetOnSuccess;
-  const charges = items.map((item, i) => ({ ...item, result: results[i]!, isReset }));
+  const charges = perEntry(charging.entries, items).map(({ items: [item] }, i) => {
+    return { ...item!, result: results[i]!, isReset };
+  });
   await giveBack(
     limiter,
     charges.filter(({ name }) => name !== charging.slots),
@@ -140,27 +149,22 @@ export function withId<TGranted extends object>(
 
 async function takeNoted(
   limits: Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle">,
-  { limiter, names, hidden, slots, options }: Charging,
+  { limiter, entries, isList, hidden, slots, options }: Charging,
   items: readonly ChargedItem[],
   { getRawInput, signal, ctx, input, path, type }: Call,
   once: string | undefined,
 ): Promise<TakenForCall> {
+  const given = givenItems(entries, items);
   const { slot, granted, results } =
     slots === undefined
-      ? {
-          slot: undefined,
-          ...(await take(limits, items, {
-            isList: typeof names !== "string",
-            once,
-            hold: options.hold,
-          })),
-        }
-      : await enterForCall(limiter, names, slots, items, {
+      ? { slot: undefined, ...(await take(limits, given, { isList, once, hold: options.hold })) }
+      : await enterForCall(limiter, isList, slots, given, {
           holder: options.holder?.({ name: slots, ctx, input, path, type }),
           maxWait: options.maxWait,
           signal,
         });
-  const noted = noteResults({ limiter, hidden }, items, results, getRawInput);
-  withId(withSettle(limits, granted, names, limits !== limiter), options, once);
+  const noted = noteResults({ limiter, hidden }, entries, items, results, getRawInput);
+  const own = isList ? entries : undefined;
+  withId(withSettle(limits, granted, own, limits !== limiter), options, once);
   return { granted, results, noted, slot };
 }

@@ -2,37 +2,39 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
+import type { Entry } from "./charged-names.js";
 import type { ItemResult, LimitAllResult } from "../limiter/types/limit-all.js";
 import type { SettleResult } from "../limiter/types/settle.js";
 import type { UntypedOperations } from "../limiter/types/untyped.js";
 import { isMissing, type Usage, type UsageByName } from "../limiter/holds/reported-use.js";
 
-type Granted = RateLimitResult | LimitAllResult;
+type Granted = RateLimitResult | LimitAllResult<ItemResult[]>;
 
 /**
  * Adds `settle` to what a procedure finds at `ctx.rateLimit`. The property is not enumerable, so
  * that a procedure can still return the decision to its client.
  *
+ * @param entries of a list of limits; `undefined` where one limit was charged.
  * @param mayFail whether a failure of the store reaches the procedure. Pass `false` outside a
  * transaction: the work is done, and the estimate stays charged.
  */
 export function withSettle<TGranted extends Granted>(
   limits: Pick<UntypedOperations, "settle">,
   granted: TGranted,
-  names: string | readonly string[],
+  entries: readonly Entry[] | undefined,
   mayFail: boolean,
 ): TGranted {
-  const settleOne = (result: RateLimitResult, actual: Usage): Promise<SettleResult> =>
+  const settleOne = (result: ItemResult, actual: Usage): Promise<SettleResult> =>
     mayFail ? limits.settle(result, actual) : settleQuietly(limits, result, actual);
 
   async function settle(actual: Usage | UsageByName): Promise<SettleResult> {
-    if (typeof names === "string") return settleOne(granted as RateLimitResult, actual as Usage);
-    const { results } = granted as LimitAllResult;
+    if (entries === undefined) return settleOne(granted as RateLimitResult, actual as Usage);
+    const { results } = granted as LimitAllResult<ItemResult[]>;
     // If the use of the whole call is not known, the use of each limit is not known.
     const byName = isMissing(actual)
-      ? Object.fromEntries(names.map((name) => [name, actual]))
+      ? Object.fromEntries(entries.map(({ names }) => [names[0]!, actual]))
       : (actual as UsageByName);
-    const unknown = unknownIn(byName, names);
+    const unknown = unknownIn(byName, entries);
     if (unknown !== undefined) {
       throw new RateLimitInputError(
         "name",
@@ -41,7 +43,10 @@ export function withSettle<TGranted extends Granted>(
     }
     for (const used of Object.values(byName)) if (!isMissing(used)) validateCount(used);
     const settled = await Promise.all(
-      Object.entries(byName).map(([name, used]) => settleOne(results[names.indexOf(name)]!, used)),
+      Object.entries(byName).map(([name, used]) => {
+        const at = entries.findIndex(({ names }) => names.includes(name));
+        return settleOne(results[at]!, used);
+      }),
     );
     return { settled: settled.every((one) => one.settled) };
   }
@@ -67,8 +72,12 @@ export async function settleQuietly(
 /**
  * The mistake in counts of plain JavaScript, if there is a mistake. An ignored count would stay charged.
  */
-function unknownIn(byName: unknown, names: readonly string[]): string | undefined {
+function unknownIn(byName: unknown, entries: readonly Entry[]): string | undefined {
   if (typeof byName !== "object" || byName === null) return `got ${describe(byName)}`;
-  const other = Object.keys(byName).find((name) => !names.includes(name));
-  return other && `${describe(other)} is none of the limits that were charged`;
+  const given = Object.keys(byName);
+  const other = given.find((name) => !entries.some(({ names }) => names.includes(name)));
+  if (other !== undefined) return `${describe(other)} is none of the limits that were charged`;
+  const twice = entries.map(({ names }) => names.filter((name) => given.includes(name)));
+  const [name, second] = twice.find((names) => names.length > 1) ?? [];
+  return name && `${describe(name)} and ${describe(second)} pay for one count, so give one of them`;
 }

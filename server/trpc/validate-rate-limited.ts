@@ -8,9 +8,9 @@ import { validatePlan } from "../limiter/parts/plan-of-request.js";
 import { chargedNames, slotsAmong } from "../limiter/types/named-limits.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
-import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
+import type { Entry } from "./charged-names.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
-import { unheld, validateTerms } from "../limiter/types/hold-terms.js";
+import { severalShares, unheld, validateTerms } from "../limiter/types/hold-terms.js";
 import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
 
 type Options = RateLimitedOptions<object, unknown, string>;
@@ -47,15 +47,14 @@ const OPTIONS = namesOf<Options & ChargeOnErrorOptions>({
  */
 export function validateRateLimited(
   limits: LimitConfigs,
-  names: string | readonly string[],
+  entries: readonly Entry[],
   options: Options & ChargeOnErrorOptions,
   isTransaction: boolean,
 ): void {
-  const all = chargedNames(names, limits);
+  const all = chargedNames(namesIn(entries), limits);
+  validateSlotOptions(slotsAmong(all, limits), all, options, isTransaction);
   const given: AnyLimit | undefined =
     typeof options.config === "function" ? undefined : options.config;
-  const slots = slotsAmong(all, limits);
-  validateSlotOptions(slots, all, options, isTransaction);
   const closing = all.find((name) => (given ?? limitOf(limits, name))?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {
     throw rolledBack(closing);
@@ -64,6 +63,21 @@ export function validateRateLimited(
     ? [TRANSACTION_OPTIONS, "rateLimited.transaction()"]
     : [OPTIONS, "rateLimited()"];
   rejectUnknownOptions(options, known, of);
+  validateCharging(limits, entries, options, of);
+}
+
+/**
+ * Checks what the middleware and `rateLimited.first` have in common.
+ *
+ * @param of the function that has the options, for messages.
+ */
+export function validateCharging(
+  limits: LimitConfigs,
+  entries: readonly Entry[],
+  options: Options & ChargeOnErrorOptions,
+  of: string,
+): void {
+  const all = chargedNames(namesIn(entries), limits);
   const { key, count, config, reserve, on = "call", resetOnSuccess } = options;
   if (key !== undefined && key !== SHARED_BUCKET && typeof key !== "function") {
     validateKey(key as string);
@@ -72,9 +86,9 @@ export function validateRateLimited(
   if (config !== undefined && typeof config !== "function") {
     validateConfig(config);
   }
-  validatePlanOption(limits, all, options);
+  validatePlanOption(limits, all, options, of);
   validateOnce(limits, all, options);
-  validateHolding(limits, all, options, false);
+  validateHolding(limits, entries, options);
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
   demandBoolean("resetOnSuccess", resetOnSuccess);
   demandRefilling(limits, all, "reserve", reserve);
@@ -88,10 +102,15 @@ export function validateRateLimited(
   }
 }
 
+function namesIn(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap(({ names }) => names);
+}
+
 function validatePlanOption(
   limits: LimitConfigs,
   names: readonly string[],
   { plan, config }: Pick<Options, "plan" | "config">,
+  of: string,
 ): void {
   if (plan === undefined) return;
   if (config !== undefined) {
@@ -100,7 +119,7 @@ function validatePlanOption(
       "a config is for what is no plan: leave one of the two out";
     throw new RateLimitConfigError("plan", plan, { message });
   }
-  validatePlan("rateLimited()", { limits }, names, plan);
+  validatePlan(of, { limits }, names, plan);
 }
 
 /** Checks options that slots do not have, and options that only slots have. */
@@ -149,50 +168,7 @@ function validateSlotOptions(
   }
 }
 
-const FIRST_OPTIONS = namesOf<RateLimitedFirstOptions<object, unknown, string>>({
-  key: true,
-  count: true,
-  plan: true,
-  config: true,
-  split: true,
-  on: true,
-  once: true,
-  hold: true,
-});
-
-/**
- * Checks the arguments of `rateLimited.first`.
- *
- * @throws RateLimitConfigError and RateLimitInputError as above, and for a limit that is a shadow.
- */
-export function validateFirst(
-  limits: LimitConfigs,
-  names: readonly string[],
-  options: RateLimitedFirstOptions<object, unknown, string>,
-): void {
-  rejectUnknownOptions(options, FIRST_OPTIONS, "rateLimited.first()");
-  if (!Array.isArray(names)) {
-    const message = `rateLimited.first() needs a list of limits, got ${describe(names)}`;
-    throw new RateLimitConfigError("names", names, { message });
-  }
-  const { split, ...others } = options;
-  demandBoolean("split", split);
-  validateRateLimited(limits, names, others, false);
-  validateHolding(limits, names, others, true);
-  const slots = slotsAmong(names, limits);
-  if (slots !== undefined) {
-    const message = `rateLimited.first() cannot ask ${describe(slots)}, which has slots and no tokens; leave it out`;
-    throw new RateLimitConfigError("names", slots, { message });
-  }
-  const shadow = (names as readonly string[]).find((name) => limitOf(limits, name)?.shadow);
-  if (shadow === undefined) return;
-  const message =
-    `rateLimited.first() cannot ask ${describe(shadow)}, which is a shadow: it denies no call, so ` +
-    "no limit after it would ever pay; leave shadow out";
-  throw new RateLimitConfigError("names", shadow, { message });
-}
-
-function limitOf(limits: LimitConfigs, name: string): AnyLimit | undefined {
+export function limitOf(limits: LimitConfigs, name: string): AnyLimit | undefined {
   return limits[name];
 }
 
@@ -229,18 +205,20 @@ function validateOnce(
 
 function validateHolding(
   limits: LimitConfigs,
-  names: readonly string[],
+  entries: readonly Entry[],
   { hold }: Pick<Options, "hold">,
-  isPayment: boolean,
 ): void {
   if (hold === undefined) return;
-  const hasHolds = (limit: AnyLimit | undefined) => limit?.holds === true;
+  const hasHolds = (name: string) => limitOf(limits, name)?.holds === true;
   validateTerms(hold);
-  const all = names.map((name) => limitOf(limits, name));
-  // Limits that pay together settle together, so all of them need holds. Otherwise, some limits with
-  // holds are enough.
-  const needed = isPayment ? all.every(hasHolds) : all.some(hasHolds);
-  if (!needed) throw unheld(names[all.findIndex((limit) => !hasHolds(limit))]!, hold);
+  const holding = entries.filter(({ names }) => names.some(hasHolds));
+  // Some limits with holds are enough.
+  if (holding.length === 0) throw unheld(entries[0]!.names[0]!, hold);
+  const payers = holding.filter(({ isFirst }) => isFirst);
+  // Limits that pay together settle together, so all of them need holds.
+  const without = payers.flatMap(({ names }) => names).find((name) => !hasHolds(name));
+  if (without !== undefined) throw unheld(without, hold);
+  if (payers.length > 1) throw severalShares(payers.length, hold);
 }
 
 /**
@@ -254,7 +232,7 @@ export function rolledBack(name: string | undefined): RateLimitConfigError {
   return new RateLimitConfigError("names", name, { message });
 }
 
-function demandBoolean(option: string, value: unknown): void {
+export function demandBoolean(option: string, value: unknown): void {
   if (value === undefined || typeof value === "boolean") return;
   throw new RateLimitConfigError(option, value, "a boolean");
 }

@@ -96,6 +96,28 @@ t.procedure
     assert<Equal<(typeof ctx.rateLimit.paid)[number]["name"], "plan" | "credits">>();
     return ctx.rateLimit.settle(1);
   });
+t.procedure
+  .use(
+    rl.rateLimited(["daily", { first: ["plan", "credits"], split: true }], {
+      count: ({ name }) => (name === "daily" ? 1 : 5),
+      on: "success",
+    }),
+  )
+  .mutation(({ ctx }) => {
+    const [daily, paid] = ctx.rateLimit.results;
+    if (daily.ok) assert<Equal<typeof daily.value, number>>();
+    if (paid.ok) assert<Equal<(typeof paid.paid)[number]["name"], "plan" | "credits">>();
+    // @ts-expect-error a limit that was not charged
+    void ctx.rateLimit.settle({ stamps: 1 });
+    return ctx.rateLimit.settle({ daily: 1, credits: 4 });
+  });
+rl.rateLimited.transaction([{ first: ["plan", "credits"] }]);
+// @ts-expect-error no such limit
+rl.rateLimited(["daily", { first: ["plan", "other"] }]);
+// @ts-expect-error no such limit
+rl.rateLimited(["other", { first: ["plan", "credits"] }]);
+// @ts-expect-error a list
+rl.rateLimited({ first: ["plan", "credits"] });
 // @ts-expect-error no such limit
 rl.rateLimited.first(["plan", "other"]);
 // @ts-expect-error a list

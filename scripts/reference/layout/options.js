@@ -15,6 +15,7 @@ export const REST_OF = {
 export const SIMPLER = {
   "RateLimiterOptions.limits": "Record<string, LimitConfig>",
   "rateLimitResponse.error": "unknown",
+  "limitAll.items": "readonly (LimitAllItem | LimitAllFirst)[]",
 };
 
 /** The options of an interface, grouped by question. The other options follow. */

@@ -19,10 +19,12 @@ export const SERVER: Sections = {
       "take tokens, or look at them. A name that is not among its limits needs a `config`; see [`WithConfig`](calls.md#withconfig).",
       ["limit", "check", "getValue", "acquire"],
     ),
-    methods("Several at once", "decide about several limits in one step.", [
-      "limitAll",
-      "limitFirst",
-    ]),
+    methods(
+      "Several at once",
+      "decide about several limits in one step.",
+      ["limitAll", "limitFirst"],
+      ["LimitAllItem", "LimitAllFirst"],
+    ),
     methods("Give back", "correct what a call has taken.", ["refund", "settle", "charge"]),
     methods(
       "Settle later",

@@ -46,3 +46,9 @@ export function unheld(name: string, value: unknown): RateLimitConfigError {
   const message = `"${name}" has no holds: add holds: true to it in the limiter's limits`;
   return new RateLimitConfigError("hold", value, { message });
 }
+
+/** The error of a call with several `first`s that hold: under one id, their shares could not be told apart. */
+export function severalShares(firsts: number, hold: HoldTerms): RateLimitConfigError {
+  const message = `hold goes with one first at most, got ${firsts}: their limits would settle one count together`;
+  return new RateLimitConfigError("hold", hold, { message });
+}

@@ -188,7 +188,6 @@ export interface LimitAllMethods<
       ]
     >
   ): Promise<ResultOf<LimitAllResult, TThrows>>;
-  /** Of lists in which an item has a `first`. */
   limitAll<
     const TItems extends readonly AnyItemOf<TLimits, TTokens, TBy>[],
     TThrows extends boolean = false,

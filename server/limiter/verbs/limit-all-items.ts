@@ -1,5 +1,4 @@
 /** The items of `limitAll`, checked: each is a limit, or several limits of which the first pays. */
-import { RateLimitConfigError } from "../../../core/errors.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { chooseRows, rowsToLimit } from "../claims/choose-shards.js";
 import type { Claim } from "../claims/draft.js";
@@ -18,7 +17,7 @@ import { type Context, countingOf, report } from "../context/context.js";
 import type { Denied } from "../limits/denial-error.js";
 import type { LimitRequest } from "../limits/limit-request.js";
 import { beneathAnswer } from "../limits/overrides/overridden-answer.js";
-import { type HoldTerms, unheld } from "../types/hold-terms.js";
+import { type HoldTerms, severalShares, unheld } from "../types/hold-terms.js";
 import type { ItemResult, LimitAllOptions } from "../types/limit-all.js";
 import type { LimitFirstResult } from "../types/limit-first.js";
 import { inShadow } from "./limit.js";
@@ -207,10 +206,4 @@ export function markItems(
 
 function hasHolds({ limit }: LimitRequest): boolean {
   return beneathAnswer(limit).holdRows !== undefined;
-}
-
-/** The shares of two counts under one id could not be told apart. */
-function severalShares(firsts: number, hold: HoldTerms): RateLimitConfigError {
-  const message = `hold goes with one first at most, got ${firsts}: their limits would settle one count together`;
-  return new RateLimitConfigError("hold", hold, { message });
 }
