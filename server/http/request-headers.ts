@@ -1,5 +1,5 @@
 /** The header fields of a request that was let through, for all of its limits. */
-import type { Taken, RequestItem } from "../hosts/charge-request.js";
+import type { ChargedRequest, RequestItem } from "../hosts/charge-request.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { factsOf } from "./limit-of-result.js";
 import { headersOf } from "./rate-limit-headers.js";
@@ -11,7 +11,7 @@ import type { RateLimitHeadersOptions } from "./x-rate-limit.js";
  */
 export function headersOfRequest<TFailure>(
   limiter: UntypedRateLimiter,
-  { items, results }: Pick<Taken, "results"> & { items: readonly RequestItem<TFailure>[] },
+  { items, results }: Pick<ChargedRequest<TFailure>, "items" | "results">,
   isShown: (item: RequestItem<TFailure>, index: number) => boolean,
   options: RateLimitHeadersOptions,
 ): Record<string, string> {
