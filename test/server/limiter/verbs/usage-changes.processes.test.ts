@@ -51,7 +51,7 @@ it("is the balance after twenty kills", { timeout: 120_000 }, async () => {
   const told = { taken: 0, givenBack: 0, granted: 0 };
   const ids = new Set<string>();
   let charged = 0;
-  for (let since: string | undefined, hasMore = true; hasMore; ) {
+  for (let since: string | undefined, hasMore = true; hasMore;) {
     const page = await reader.usageChanges({ limit: 3, ...(since !== undefined && { since }) });
     for (const { id, name, key, ...of } of page.items) {
       expect([key, ids.has(id)]).toEqual([KEY, false]);
