@@ -77,7 +77,7 @@ export function createRateLimitExpress<
         const own = given as unknown as UntypedRateLimiter;
         let charged: ChargedRequest<TResponse>;
         try {
-          charged = await chargeRequest(own, await itemsOf(req, own));
+          charged = await chargeRequest(own, await itemsOf(req, own), req);
         } catch (error) {
           await refuse(req, res, error as Error, answer, { xRateLimit });
           return false;

@@ -98,7 +98,7 @@ async function charge<TEnv extends Env>(
 ): Promise<Response | undefined> {
   let charged: ChargedRequest<Context<TEnv>>;
   try {
-    charged = await chargeRequest(own, await toItems());
+    charged = await chargeRequest(own, await toItems(), c);
   } catch (error) {
     return refuse(c, error as Error, answering);
   }

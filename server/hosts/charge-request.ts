@@ -7,7 +7,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
-import type { HoldingOptions, PlanOptions } from "../limiter/types/call.js";
+import type { ContextOption, HoldingOptions, PlanOptions } from "../limiter/types/call.js";
 import type {
   ItemResult,
   LimitAllFirst,
@@ -81,14 +81,14 @@ type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset
 export async function take(
   limits: Pick<Limiter, "limit" | "limitAll">,
   calls: readonly GivenItem[],
-  { isList, once, hold }: { isList: boolean } & HoldingOptions,
+  { isList, once, hold, context }: { isList: boolean } & HoldingOptions & ContextOption,
 ): Promise<Taken> {
   if (isList) {
-    const granted = await limits.limitAll(calls, { once, hold, throws: true });
+    const granted = await limits.limitAll(calls, { once, hold, context, throws: true });
     return { results: granted.results, granted };
   }
   const [{ name, ...options }] = calls as [ChargedItem];
-  const granted = await limits.limit(name, { ...options, once, hold, throws: true });
+  const granted = await limits.limit(name, { ...options, once, hold, context, throws: true });
   return { results: [granted], granted };
 }
 
@@ -96,12 +96,13 @@ export async function take(
 export async function chargeRequest<TFailure>(
   limiter: Limiter,
   items: readonly RequestItem<TFailure>[],
+  context: unknown,
 ): Promise<ChargedRequest<TFailure>> {
   const calls = items.map(({ name, key, plan, config, ...item }) => {
     return { name, ...keyOption(key), ...countOption(item), plan, config };
   });
   // No item has a `first`.
-  const taken = await take(limiter, calls, { isList: calls.length > 1 });
+  const taken = await take(limiter, calls, { isList: calls.length > 1, context });
   return { items, ...(taken as Taken<RateLimitResult>) };
 }
 

@@ -202,7 +202,7 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
     const call = callOf(context);
     try {
       const items = await itemsOf(untyped, rulesOf(context), call);
-      const charged = await chargeRequest(untyped, items);
+      const charged = await chargeRequest(untyped, items, context);
       Object.assign(context.context ?? {}, { [charge]: charged });
     } catch (error) {
       throw await answerOf(error, call, options);

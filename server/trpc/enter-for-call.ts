@@ -16,7 +16,7 @@ export async function enterForCall(
   isList: boolean,
   slots: string,
   items: readonly GivenItem[],
-  options: Pick<EnterOptions, "holder" | "maxWait" | "signal">,
+  options: Pick<EnterOptions, "holder" | "maxWait" | "signal" | "context">,
 ): Promise<Taken & { slot: Slot }> {
   const own = items.find((item): item is ChargedItem => "name" in item && item.name === slots)!;
   const slot = (await limiter.enter(slots, {

@@ -78,7 +78,11 @@ export function createRateLimitRouter<
         const { name, count } = input;
         const limit = await limitFor(options, ctx, input);
         return shownToClients(
-          await limiter.check(name, { ...limit, ...(count !== undefined && { count }) }),
+          await limiter.check(name, {
+            ...limit,
+            ...(count !== undefined && { count }),
+            context: ctx,
+          }),
         );
       }),
     ),
@@ -101,6 +105,7 @@ export function createRateLimitRouter<
             ...allowed,
             ...(count !== undefined && { count }),
             reserve,
+            context: ctx,
           }),
         );
       }),

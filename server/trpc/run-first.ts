@@ -27,7 +27,8 @@ export async function chargeFirst(
     const given = items.map((item) => payerOf(item, split));
     const once = await onceOf(charging, call);
     const { hold } = charging.options;
-    const options = { ...(split && countOption(first)), split, throws: true, once, hold };
+    const { ctx: context } = call;
+    const options = { ...(split && countOption(first)), split, throws: true, once, hold, context };
     const result = withId((await limiter.limitFirst(given, options)) as Paid, { hold }, once);
     const { entries } = charging;
     return { result, noted: noteResults(charging, entries, items, [result], call.getRawInput) };

@@ -157,11 +157,15 @@ async function takeNoted(
   const given = givenItems(entries, items);
   const { slot, granted, results } =
     slots === undefined
-      ? { slot: undefined, ...(await take(limits, given, { isList, once, hold: options.hold })) }
+      ? {
+          slot: undefined,
+          ...(await take(limits, given, { isList, once, hold: options.hold, context: ctx })),
+        }
       : await enterForCall(limiter, isList, slots, given, {
           holder: options.holder?.({ name: slots, ctx, input, path, type }),
           maxWait: options.maxWait,
           signal,
+          context: ctx,
         });
   const noted = noteResults({ limiter, hidden }, entries, items, results, getRawInput);
   const own = isList ? entries : undefined;

@@ -1,7 +1,9 @@
 /**
  * The context that the operations of a limiter share: its limits, its clock, its store and its listeners.
  */
+import { capacityOf } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
+import { isCredits, MOST_CREDITS } from "../../../core/rows/credits.js";
 import type { ChangeChannel, ChangeListener } from "../../changes/change-channel.js";
 import { changeDigest } from "../../changes/change-digest.js";
 import { PLAN_NAME } from "../../changes/plan-digest.js";
@@ -78,8 +80,8 @@ export interface Context extends Answers, Telling {
 }
 
 /** The part of a limit that a report needs. Slots do not count their usage. */
-type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> &
-  Partial<Pick<ResolvedLimit, "plan">> &
+type ReportedLimit = Pick<ResolvedLimit, "name" | "key" | "config"> &
+  Partial<Pick<ResolvedLimit, "plan" | "part" | "answer">> &
   (CountedLimit | { usage?: undefined });
 
 /**
@@ -96,7 +98,7 @@ type Counting = "sum" | "in its row" | "none";
 export function report(
   { decisions, turn, onChange, usage }: Telling,
   action: DecisionEvent["action"],
-  { limit, count }: { limit: ReportedLimit; count: number },
+  { limit, count, context }: { limit: ReportedLimit; count: number; context?: unknown },
   result: RateLimitResult,
   isChange: boolean,
   counting: Counting = "sum",
@@ -109,8 +111,31 @@ export function report(
   }
   if (turn !== undefined) notify(turn);
   const { heard } = decisions;
-  if (heard !== undefined)
-    notify(heard, { action, name, key, ...(plan !== undefined && { plan }), count, result });
+  if (heard === undefined) return;
+  notify(heard, {
+    action,
+    name,
+    key,
+    ...(plan !== undefined && { plan }),
+    count,
+    result,
+    ...sharedOf(limit, result),
+    ...(context !== undefined && { context }),
+  });
+}
+
+/** The capacity of a bucket and the used part of it, as far as an answer tells them. */
+function sharedOf(
+  { config, part = config, answer }: ReportedLimit,
+  result: RateLimitResult,
+): Pick<DecisionEvent, "capacity" | "share"> {
+  const capacity = capacityOf(config);
+  // A balance that has no capacity of its own is not used in part.
+  if (isCredits(config) && capacity === MOST_CREDITS) return {};
+  const isUnread = answer !== undefined || (result.ok && (result.storeFailed ?? result.repeated));
+  // The value of a limit with shards is that of the shards that were asked.
+  if (isUnread || part !== config) return { capacity };
+  return { capacity, share: (capacity - result.value) / capacity };
 }
 
 /** @param isCounted whether the decision of the call has counted what a grant took. */

@@ -12,11 +12,19 @@ export interface LimitRequest {
   reserve: boolean;
   /** The longest that a reservation may have to wait, ms; a longer wait is a denial. */
   maxWait: number | undefined;
+  /** The `context` of the call, where somebody hears of its decision. */
+  context?: unknown;
+}
+
+interface Resolving {
+  resolve(name: string, options: KeyOptions): ResolvedLimit;
+  /** `heard` is `undefined` while nobody hears of decisions. */
+  readonly decisions: { readonly heard: unknown };
 }
 
 /** @throws RateLimitInputError for a name, a key or a count that is not valid. */
 export function requestOf(
-  { resolve }: { resolve(name: string, options: KeyOptions): ResolvedLimit },
+  { resolve, decisions }: Resolving,
   name: string,
   options: LimitOptions,
   maxWait?: number,
@@ -29,7 +37,10 @@ export function requestOf(
   if (count > limit.most && limit.answer === undefined) {
     validateSatisfiable(name, limit.config, count, reserve);
   }
-  return { limit, count, reserve, maxWait };
+  if (decisions.heard === undefined || options.context === undefined) {
+    return { limit, count, reserve, maxWait };
+  }
+  return { limit, count, reserve, maxWait, context: options.context };
 }
 
 function unreservable(name: string): RateLimitConfigError {

@@ -25,6 +25,7 @@ const ENTER_OPTIONS = namesOf<EnterOptions & PlanOptions>({
   onPlace: true,
   with: true,
   throws: true,
+  context: true,
 });
 
 export interface EnterContext extends SlotsContext, LineContext {
@@ -41,7 +42,7 @@ type Result = EnterResult<readonly ItemResult[]>;
 
 /** A call, and its options as they were when they were checked. */
 interface EnterCall extends EnterOptions {
-  readonly context: EnterContext;
+  readonly parts: EnterContext;
   readonly limit: SlotsLimit;
   /** The nonce of the slot's holder. */
   readonly nonce: number;
@@ -63,7 +64,7 @@ export async function enter(
   const { environment } = context;
   const nonce =
     holder === undefined ? 1 + Math.floor(environment.random() * MAX_NONCE) : nonceOfHolder(holder);
-  const call: EnterCall = { ...options, context, limit, nonce };
+  const call: EnterCall = { ...options, parts: context, limit, nonce };
   const sentAt = performance.now();
   const { entered, tokens } = await (items.length === 0 ? takeSlot(call) : takeAll(call, items));
   if (tokens?.ok === false) return refused(tokens);
@@ -87,8 +88,8 @@ export function checkOptions(options: EnterOptions): void {
   }
 }
 
-function claimOf({ context, limit, nonce, holder }: EnterCall): EnterClaim {
-  return new EnterClaim(limit, nonce, context.environment, holder !== undefined);
+function claimOf({ parts, limit, nonce, holder }: EnterCall): EnterClaim {
+  return new EnterClaim(limit, nonce, parts.environment, holder !== undefined);
 }
 
 interface Taken {
@@ -98,7 +99,7 @@ interface Taken {
 }
 
 async function takeSlot(call: EnterCall): Promise<Taken> {
-  const { limiter, environment } = call.context;
+  const { limiter, environment } = call.parts;
   const decision = new ClaimDecision(claimOf(call), environment.clock);
   const entered = await new Promise<Entered>((done, failed) =>
     limiter.ask({ toDecision: () => decision, done, failed }),
@@ -108,10 +109,10 @@ async function takeSlot(call: EnterCall): Promise<Taken> {
 
 /** Takes a slot and the tokens of `with`, or nothing. */
 async function takeAll(call: EnterCall, given: GivenItems): Promise<Taken> {
-  const { context, throws = false } = call;
-  const { limiter, environment } = context;
+  const { parts, throws = false, context } = call;
+  const { limiter, environment } = parts;
   const slot = claimOf(call);
-  const items = itemsOf(limiter, given);
+  const items = itemsOf(limiter, given, context);
   const { answer, decision } = await decideReclaiming(
     limiter,
     slotAndTokens(slot, claimAll(items, environment)),
@@ -127,15 +128,16 @@ async function takeAll(call: EnterCall, given: GivenItems): Promise<Taken> {
 
 /** Waits in line for a slot. Takes the tokens of `with` once it has the slot. */
 async function enterByLine(call: EnterCall, items: GivenItems): Promise<Result> {
-  const { context, limit, nonce, holder, maxWait = 0, signal, onPlace, throws = false } = call;
+  const { parts, limit, nonce, holder, maxWait = 0, signal, onPlace } = call;
+  const { throws = false, context } = call;
   const wait = { maxWait, signal, onPlace, isNamed: holder !== undefined };
-  const { entered, sentAt } = await waitInLine(context, limit, nonce, wait);
+  const { entered, sentAt } = await waitInLine(parts, limit, nonce, wait);
   if (entered.kind !== "entered") return denied(call, entered as Denied);
   const held = hold(call, entered, sentAt);
   if (items.length === 0) return holding(call, held);
   let tokens: TokensResult;
   try {
-    tokens = await context.limitAll(items, { throws });
+    tokens = await parts.limitAll(items, { throws, context });
   } catch (error) {
     await held.release();
     throw error;
@@ -146,16 +148,16 @@ async function enterByLine(call: EnterCall, items: GivenItems): Promise<Result> 
 }
 
 function hold(
-  { context, limit }: EnterCall,
+  { parts, limit }: EnterCall,
   { holder, value, now }: Extract<Entered, { kind: "entered" }>,
   sentAt: number,
 ): HeldSlot {
-  return new HeldSlot(context, limit, holder, sentAt, value, now);
+  return new HeldSlot(parts, limit, holder, sentAt, value, now);
 }
 
 /** The caller has entered. */
 async function holding(
-  { context, limit }: EnterCall,
+  { parts, limit, context }: EnterCall,
   held: HeldSlot,
   results: readonly ItemResult[] = [],
 ): Promise<HeldSlot> {
@@ -167,7 +169,8 @@ async function holding(
   }
   held.results = results;
   const { value, ts } = held;
-  report(context.limiter, "limit", { limit, count: 1 }, { ok: true, value, ts }, true);
+  const entered = { ok: true, value, ts } as const;
+  report(parts.limiter, "limit", { limit, count: 1, context }, entered, true);
   return held;
 }
 
@@ -182,11 +185,12 @@ function refused({
 
 /** There is no slot for the call. */
 function denied(
-  { context: { limiter }, limit, throws }: EnterCall,
+  { parts: { limiter }, limit, throws, context }: EnterCall,
   { retryAfter, value, ends, now }: Denied,
 ): EnterDenied<readonly ItemResult[]> {
   const { name, slots } = limit;
-  report(limiter, "limit", { limit, count: 1 }, { ok: false, retryAfter, value }, false);
+  const result = { ok: false, retryAfter, value } as const;
+  report(limiter, "limit", { limit, count: 1, context }, result, false);
   if (!throws) return new EnterDenied(name, retryAfter, value, []);
   const config = slotsConfig(slots, ends);
   const data = { kind: "RateLimited", name, retryAfter, value, config, now } as const;

@@ -52,4 +52,5 @@ export const ACQUIRE_OPTIONS = namesOf<AcquireOptions & PlanOptions>({
   signal: true,
   once: true,
   hold: true,
+  context: true,
 });

@@ -46,6 +46,16 @@ export interface OnceOptions {
   once?: string | undefined;
 }
 
+/** What a call passes on to those who hear of its decisions. */
+export interface ContextOption {
+  /**
+   * The `context` of the events that `onDecision` gets, such as the request, for its logs. The limiter does
+   * not look at it. Hosts, such as tRPC, give that of their requests.
+   * @default none
+   */
+  context?: unknown;
+}
+
 /** Holds the tokens of a call under its id, for calls whose cost is known later. */
 export interface HoldingOptions extends OnceOptions {
   /**

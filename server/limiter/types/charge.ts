@@ -1,12 +1,19 @@
 /** Records use that has happened. */
-import type { CallArgs, KeyOptions, NameWith, OnceOptions, PlanOptions } from "./call.js";
+import type {
+  CallArgs,
+  ContextOption,
+  KeyOptions,
+  NameWith,
+  OnceOptions,
+  PlanOptions,
+} from "./call.js";
 import type { FitsOnce } from "./fits-config.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs } from "./names.js";
 import type { PlanBy } from "./plan-types.js";
 
 /** The options of `charge`. */
-export interface ChargeOptions extends KeyOptions, OnceOptions {
+export interface ChargeOptions extends KeyOptions, OnceOptions, ContextOption {
   /** Tokens that were used: finite and at least 0. @default 1 */
   count?: number;
 }
@@ -56,4 +63,5 @@ export const CHARGE_OPTIONS = namesOf<ChargeOptions & PlanOptions>({
   config: true,
   count: true,
   once: true,
+  context: true,
 });

@@ -1,10 +1,10 @@
 /** Adds to a balance of credits. */
-import type { GivenKey, KnownKey } from "./call.js";
+import type { ContextOption, GivenKey, KnownKey } from "./call.js";
 import { namesOf } from "./known-options.js";
 import type { LimitConfigs } from "./names.js";
 
 /** The options of `credit`. */
-export interface CreditOptions {
+export interface CreditOptions extends ContextOption {
   /** The key of the balance; see `KeyOptions`. */
   key?: string;
   /** Credits to add: finite and at least 0. Whole numbers add up exactly. */
@@ -61,4 +61,9 @@ export interface CreditMethods<TLimits extends LimitConfigs> {
   ): Promise<CreditResult>;
 }
 
-export const CREDIT_OPTIONS = namesOf<CreditOptions>({ key: true, count: true, once: true });
+export const CREDIT_OPTIONS = namesOf<CreditOptions>({
+  key: true,
+  count: true,
+  once: true,
+  context: true,
+});

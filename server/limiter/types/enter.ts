@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The options and results of `enter`. The library in the line above has the types of `await using`. */
-import type { GivenKey, KnownKey, ResultOf } from "./call.js";
+import type { ContextOption, GivenKey, KnownKey, ResultOf } from "./call.js";
 import type { LimitConfigs, SlotsName, TokensName } from "./names.js";
 import type { PlanArgs, PlanBy, SaysPlan } from "./plan-types.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
@@ -15,7 +15,7 @@ import type {
 } from "./limit-all.js";
 
 /** The options of `enter`. */
-export interface EnterOptions {
+export interface EnterOptions extends ContextOption {
   /** The key of the slots, as in other calls. @default left out: the slots that all callers share */
   key?: string;
   /**

@@ -1,6 +1,7 @@
 /** Takes tokens of several limits, or of none. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type {
+  ContextOption,
   HoldingOptions,
   GivenKey,
   KeyOptions,
@@ -17,7 +18,10 @@ import type { LimitConfigs, LimitName, TokensName } from "./names.js";
 import type { PlanBy, PlanName, PlannedName } from "./plan-types.js";
 
 /** One of several limits; see `LimitOptions`. */
-export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "hold" | "atLeast"> {
+export interface LimitAllItem extends Omit<
+  LimitOptions,
+  "throws" | "once" | "hold" | "atLeast" | "context"
+> {
   /** The limit to charge. */
   name: string;
 }
@@ -41,7 +45,7 @@ export interface LimitAllFirst {
  * The options of `limitAll`. With `hold`, only the limits with `holds: true` hold their tokens. Of the
  * limits of a `first`, all or none have `holds: true`, and at most one `first` holds.
  */
-export interface LimitAllOptions extends HoldingOptions {
+export interface LimitAllOptions extends HoldingOptions, ContextOption {
   /**
    * Throw a `RateLimitError` when denied. The error is about the limit with the longest wait. Its
    * `denials` are the `results` that are not `ok`, by name.
@@ -230,4 +234,5 @@ export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({
   throws: true,
   once: true,
   hold: true,
+  context: true,
 });

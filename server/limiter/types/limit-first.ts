@@ -1,6 +1,7 @@
 /** Takes tokens of the first limit that has them. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import type {
+  ContextOption,
   HoldingOptions,
   KeyOptions,
   GivenKey,
@@ -29,7 +30,7 @@ export interface LimitFirstItem extends KeyOptions {
  * of the limits need `holds: true`: `settle(names, { key, once }, actual)` ends the holds of the limits
  * that paid.
  */
-export interface LimitFirstOptions extends HoldingOptions {
+export interface LimitFirstOptions extends HoldingOptions, ContextOption {
   /** The key of the items that have no key of their own; see `KeyOptions`. */
   key?: string;
   /** Tokens that the call costs: finite and at least 0, fractions included. @default 1 */
@@ -144,4 +145,5 @@ export const FIRST_OPTIONS = namesOf<LimitFirstOptions & PlanOptions>({
   throws: true,
   once: true,
   hold: true,
+  context: true,
 });

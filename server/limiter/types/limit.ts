@@ -2,6 +2,7 @@
 import type { RateLimitResult } from "../../../core/decide.js";
 import type {
   CallArgs,
+  ContextOption,
   HoldingOptions,
   KeyOptions,
   NameWith,
@@ -18,7 +19,8 @@ import type { PlanBy } from "./plan-types.js";
  *
  * @typeParam TAtLeast `never` for a call without `atLeast`.
  */
-export interface LimitOptions<TAtLeast extends number = number> extends KeyOptions, HoldingOptions {
+export interface LimitOptions<TAtLeast extends number = number>
+  extends KeyOptions, HoldingOptions, ContextOption {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
   count?: number;
   /**
@@ -127,4 +129,5 @@ export const LIMIT_OPTIONS = namesOf<LimitOptions & PlanOptions>({
   throws: true,
   once: true,
   hold: true,
+  context: true,
 });

@@ -19,8 +19,8 @@ export interface AutoPruneOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The argument of `onDecision`. */
-export interface DecisionEvent {
+/** The argument of `onDecision`. `TContext` is the type of the contexts that calls and hosts give. */
+export interface DecisionEvent<TContext = unknown> {
   /**
    * - `limit`: tokens were wanted.
    * - `check`: only an answer.
@@ -50,6 +50,19 @@ export interface DecisionEvent {
    * get after it.
    */
   result: RateLimitResult;
+  /** The capacity of the bucket, or the slots of a key; absent for credits that have none. */
+  capacity?: number | undefined;
+  /**
+   * The used part of the capacity after the decision: 0 to 1, and above 1 while tokens are owed. Absent
+   * where it is not known: for credits without a capacity, with shards, for a caller whom an override or a
+   * plan exempts or blocks, in an outage, and for an id that was charged before.
+   */
+  share?: number | undefined;
+  /**
+   * The context of the request: `ctx` of tRPC, `c` of Hono, that of better-auth's hooks, or the `context`
+   * of a call; absent where none was given. What `settle` charges has none.
+   */
+  context?: TContext | undefined;
   /** The operator, as the option `admin.actor` names the operator. Only for an operator's action. */
   by?: string | undefined;
   /** The level that was crossed, such as 0.8. Only for `warn`, whose `key` is the stored key. */
@@ -62,8 +75,16 @@ export interface DecisionEvent {
  */
 export type OperatorAction = "ban" | "exempt" | "raise" | "plan" | "clear" | "reset";
 
-/** Is told of decisions. Its errors and rejections are ignored. */
-export type DecisionListener = (event: DecisionEvent) => void | Promise<void>;
+/**
+ * Is told of decisions. Its errors and rejections are ignored. It may name the type of the contexts:
+ * `({ context }: DecisionEvent<Context>) => …`.
+ */
+export type DecisionListener = Listening["listen"];
+
+interface Listening {
+  /** A method, so that the compiler accepts a listener that knows the type of the contexts. */
+  listen(this: void, event: DecisionEvent): void | Promise<void>;
+}
 
 /**
  * The type that the config of a limit may have. For a limit with plans, the type is no union, because

@@ -31,12 +31,12 @@ export async function charge(
   options: ChargeOptions = {},
 ): Promise<ChargeResult> {
   rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
-  const { once: id } = options;
+  const { once: id, context: of } = options;
   if ("count" in options) validateCount(options.count, UNKNOWN_USE);
   const count = countOf(options);
   const limit = context.resolve(name, options);
   const marker = id === undefined ? undefined : context.markerFor(limit, id);
-  const charged = await chargeLimit(context, limit, count, { marker });
+  const charged = await chargeLimit(context, limit, count, { marker, context: of });
   const { value, retryAfter } = charged;
   return {
     value,
@@ -48,6 +48,8 @@ export async function charge(
 export interface ChargeTerms {
   /** Remembers the id of the call. */
   marker?: Marker | undefined;
+  /** The `context` of the call. */
+  context?: unknown;
 }
 
 /** @throws RateLimitInputError for a count that is not valid, or would be a debt for ever. */
@@ -64,25 +66,24 @@ export async function chargeLimit(
   validateChargeable(limit.name, limit.part, count, limit.config.shards);
   if (marker !== undefined) {
     const claim = once(chargeClaim(limit, limit.rows, count, environment), limit, marker);
-    return chargeOnce(context, claim, limit, count);
+    return chargeOnce(context, claim, { ...terms, limit, count });
   }
   const decision = (rows: readonly RowId[]) => chargeDecision(limit, rows, count, environment);
   let [charged] = await apply([decision(chooseRows(limit, environment.random))]);
   // A debt is spread over all shards, so that every call meets the debt.
   charged ??= (await apply([decision(allRows(limit))]))[0];
-  report(context, "charge", { limit, count }, charged!, count > 0, "in its row");
+  report(context, "charge", { ...terms, limit, count }, charged!, count > 0, "in its row");
   return charged!;
 }
 
 async function chargeOnce(
   context: Context,
   claim: Claim<RateLimitResult | undefined>,
-  limit: ResolvedLimit,
-  count: number,
+  of: ChargeTerms & { limit: ResolvedLimit; count: number },
 ): Promise<RateLimitResult> {
   const decision = new ClaimDecision(claim, context.environment.clock);
   const [charged] = await context.apply([decision]);
-  report(context, "charge", { limit, count }, charged!, decision.isChange, "in its row");
+  report(context, "charge", of, charged!, decision.isChange, "in its row");
   return charged!;
 }
 
@@ -107,7 +108,7 @@ async function chargeOverridden(
   const claim = withUsage(exempt, limit, clock(), { taken: count });
   const { marker } = terms;
   const marked = marker === undefined ? claim : once(claim, limit, marker);
-  return chargeOnce(context, marked, limit, count);
+  return chargeOnce(context, marked, { ...terms, limit, count });
 }
 
 /** The decision of a charge. Where the charge is plain, a store may carry it out by itself. */

@@ -23,7 +23,7 @@ export async function credit(
 ): Promise<CreditResult> {
   const { resolve, apply, environment, markerFor } = context;
   rejectUnknownOptions(options, CREDIT_OPTIONS, "credit()");
-  const { count, once: id } = options;
+  const { count, once: id, context: of } = options;
   // A balance can also be raised while an override exempts or blocks its key.
   const limit = beneathAnswer(resolve(name, options));
   if (!isCredits(limit.config)) throw uncreditable(limit);
@@ -35,7 +35,7 @@ export async function credit(
   const [answer] = await apply([new ClaimDecision(marked, environment.clock)]);
   const result = answer as RateLimitResult & { ok: true };
   const credited = result.repeated ? 0 : claim.credited;
-  report(context, "credit", { limit, count }, result, credited > 0);
+  report(context, "credit", { limit, count, context: of }, result, credited > 0);
   return { value: result.value, credited, ...(result.repeated && { repeated: true }) };
 }
 

@@ -41,7 +41,7 @@ export async function limitAll(
   options: LimitAllOptions = {},
 ): Promise<Result> {
   rejectUnknownOptions(options, LIMIT_ALL_OPTIONS, "limitAll()");
-  const items = itemsOf(context, given);
+  const items = itemsOf(context, given, options.context);
   markItems(context, items, options);
   if (items.length === 0) return { ok: true, results: [] };
   const claim = claimAll(items, context.environment);
@@ -55,16 +55,22 @@ export async function limitAll(
   return answerAll(context, items, answer, decision.now, options);
 }
 
-/** The items of a call, checked. */
-export function itemsOf(context: Context, given: GivenItems): AllItem[] {
+/**
+ * The items of a call, checked.
+ *
+ * @param of the `context` of the call.
+ */
+export function itemsOf(context: Context, given: GivenItems, of?: unknown): AllItem[] {
+  const withContext = <TItem extends object>(item: TItem): TItem =>
+    of === undefined ? item : { ...item, context: of };
   const items = given.map((item): AllItem => {
     if ("first" in item) {
       rejectUnknownOptions(item, FIRST_OF_ALL_OPTIONS, "a first of limitAll()");
-      const { requests, split } = payersOf(context, item.first, item, "first");
+      const { requests, split } = payersOf(context, item.first, withContext(item), "first");
       return new FirstOfLimits(requests, split);
     }
     rejectUnknownOptions(item, ITEM_OPTIONS, "an item of limitAll()");
-    return new OneLimit(requestOf(context, item.name, item));
+    return new OneLimit(requestOf(context, item.name, withContext(item)));
   });
   validateTogether(items);
   return items;

@@ -100,15 +100,16 @@ export function paidBy(
   const paid: PaidCount[] = [];
   const results = asked.map(({ result, paid: count = 0 }, i) => {
     if (!result.ok) return result;
-    const { limit } = requests[i]!;
+    const { limit, context: of } = requests[i]!;
     const key = limit.key !== undefined && { key: limit.key };
     if (!repeated) paid.push({ name: limit.name, ...key, count });
     const isHeld = isHolding && limit.holdRows !== undefined;
-    const of = { limit, count, environment, readOnly, marker: markers?.[i], isHeld, now };
-    const own = remember(result, of);
+    const marker = markers?.[i];
+    const memory = { limit, count, environment, readOnly, marker, isHeld, now };
+    const own = remember(result, memory);
     if (readOnly) return own;
-    const counting = countingOf(countsTake(limit, markers?.[i]), own);
-    report(context, "limit", { limit, count }, own, count > 0, counting);
+    const counting = countingOf(countsTake(limit, marker), own);
+    report(context, "limit", { limit, count, context: of }, own, count > 0, counting);
     return own;
   });
   const payers = results.filter(({ ok }) => ok);
@@ -205,7 +206,7 @@ function payment(
 }
 
 /** A list of limits that may pay for a call, and the terms that they share. */
-type Sharing = Pick<LimitFirstOptions, "key" | "count" | "split"> & PlanOptions;
+type Sharing = Pick<LimitFirstOptions, "key" | "count" | "split" | "context"> & PlanOptions;
 
 /**
  * The requests of limits that may pay, checked. `split` is the count that they pay together; `undefined`
@@ -257,7 +258,7 @@ function requestsOf(
     if (rows.has(row)) throw twice(limit.name, of);
     rows.add(row);
     const own = "count" in item ? countOf(item) : count;
-    return { limit, count: own, reserve: false, maxWait: undefined };
+    return { limit, count: own, reserve: false, maxWait: undefined, context: options.context };
   });
 }
 

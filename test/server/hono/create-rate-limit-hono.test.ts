@@ -6,7 +6,13 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { isRateLimitError } from "../../../core/errors.js";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimitHono, SHARED_BUCKET } from "../../../server/hono/index.js";
-import { createRateLimiter, memoryStore, MINUTE, pgStore } from "../../../server/index.js";
+import {
+  createRateLimiter,
+  type DecisionEvent,
+  memoryStore,
+  MINUTE,
+  pgStore,
+} from "../../../server/index.js";
 import { createPostgres } from "../../support/database.js";
 import { openStore } from "../../support/open-store.js";
 import type { RateLimitStore } from "../../../server/store/store.js";
@@ -51,6 +57,25 @@ describe("middleware of Hono", () => {
     expect((await get("/", "grace")).status).toBe(200);
     clock.advance(MINUTE / 3);
     expect(await statuses(2, () => get("/"))).toEqual([200, 429]);
+  });
+
+  it("tells onDecision the context of each request", async () => {
+    const { app, limiter, rateLimited, get } = open();
+    const heard: unknown[] = [];
+    limiter.onDecision(({ name, context, result }: DecisionEvent<Context<AppEnv>>) => {
+      heard.push([name, result.ok, context?.req.path, context?.var.userId]);
+    });
+    app.get("/log-in", rateLimited("logIn", { count: 2 }), (c) => c.text("sent"));
+    app.get("/both", rateLimited(["logIn", "perMinute"]), (c) => c.text("sent"));
+    await get("/log-in");
+    await get("/both");
+    await get("/both", "grace");
+    expect(heard).toEqual([
+      ["logIn", true, "/log-in", "ada"],
+      ["logIn", false, "/both", "ada"],
+      ["logIn", true, "/both", "grace"],
+      ["perMinute", true, "/both", "grace"],
+    ]);
   });
 
   it("answers a denial with header fields and its facts", async () => {

@@ -247,6 +247,8 @@ describe("a denial that is remembered", () => {
       key: "ada",
       count: 2,
       result: known,
+      capacity: 10,
+      share: 1,
     });
     expect(events.map(({ result }) => "remembered" in result)).toEqual([false, false, true]);
   });

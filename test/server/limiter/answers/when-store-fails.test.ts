@@ -92,7 +92,7 @@ describe.each(kinds)("a database that is away (%s)", (kind) => {
     onTestFinished(limiter.onChange(() => changes++));
     await limiter.limit("open", { key: "bob", count: 2 });
     expect(events).toEqual([
-      { action: "limit", name: "open", key: "bob", count: 2, result: passed },
+      { action: "limit", name: "open", key: "bob", count: 2, result: passed, capacity: 2 },
     ]);
     expect(changes).toBe(0);
   });

@@ -17,12 +17,12 @@ function create() {
 type Untyped = Record<keyof RateLimiter, (...args: unknown[]) => Promise<unknown>>;
 
 it.each([
-  ["limit", { ky: "a" }, "key, plan, config, count, atLeast, reserve, throws, once, hold"],
-  ["check", { ky: "a" }, "key, plan, config, count, atLeast, reserve, throws, once, hold"],
+  ["limit", { ky: "a" }, "key, plan, config, count, atLeast, reserve, throws, once, hold, context"],
+  ["check", { ky: "a" }, "key, plan, config, count, atLeast, reserve, throws, once, hold, context"],
   ["reset", { ky: "a" }, "key, plan, config"],
   ["refund", { ky: "a" }, "key, plan, config, count, result"],
   ["getValue", { ky: "a" }, "key, plan, config"],
-  ["acquire", { ky: "a" }, "key, plan, config, count, maxWait, signal, once, hold"],
+  ["acquire", { ky: "a" }, "key, plan, config, count, maxWait, signal, once, hold, context"],
 ] as const)("%s() rejects a misspelt option, and changes nothing", async (method, options, use) => {
   const limiter = create();
   await limiter.limit("one", { count: 2 });

@@ -128,6 +128,8 @@ describe.each(stores)("on %s", (_name, open) => {
         key: "u",
         count: 3,
         result: { ok: true, value: 0, ts: expect.any(Number) },
+        capacity: 3,
+        share: 1,
       },
       expect.objectContaining({ action: "check", result: expect.objectContaining({ ok: false }) }),
       expect.objectContaining({ action: "limit", name: "daily", count: 1 }),
