@@ -8,7 +8,7 @@ const config: KnipConfig = {
     ...ENTRY_POINTS.map(({ source }) => source),
     "test/**/*.test.{ts,tsx}",
     "test/types/*.{ts,tsx}",
-    "test/types/{commonjs,declarations}/*.{cts,ts,tsx}",
+    "test/types/{commonjs,declarations,loose}/*.{cts,ts,tsx}",
     "test/node-24/*.ts",
     "test/pg-boss/*.ts",
     "test/runtimes/bun/run/*.ts",

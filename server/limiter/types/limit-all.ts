@@ -199,12 +199,18 @@ export interface LimitAllMethods<
     items: TItems & HasFirst<TItems> & OnlyKnown<TItems>,
     options?: LimitAllOptionsOf<TThrows>,
   ): Promise<ResultOf<LimitAllResult<ResultsOf<TItems>>, TThrows>>;
-  limitAll<TThrows extends boolean = false>(
-    items: readonly (
-      | (KnownItemOf<TLimits, TTokens, TBy> & { first?: undefined })
-      | (LimitAllFirstOf<TLimits, TTokens, TBy> & NoItem)
-    )[],
-    options?: LimitAllOptionsOf<TThrows>,
+  limitAll<TKey = string, TThrows extends boolean = false>(
+    ...[items, options]: KnownKey<
+      TKey,
+      [
+        items: readonly ((
+          | (KnownItemOf<TLimits, TTokens, TBy> & { first?: undefined })
+          | (LimitAllFirstOf<TLimits, TTokens, TBy> & NoItem)
+        ) &
+          GivenKey<TKey>)[],
+        options?: LimitAllOptionsOf<TThrows>,
+      ]
+    >
   ): Promise<ResultOf<LimitAllResult<ItemResult[]>, TThrows>>;
 }
 
