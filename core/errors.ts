@@ -22,7 +22,11 @@ export interface RateLimitErrorData<TName extends string = string> {
   kind: "RateLimited";
   /** The limit that denied the call. */
   name: TName;
-  /** Whole ms, above 0, until the same call would pass. */
+  /**
+   * Whole ms, above 0, until the same call would pass. For slots (`kind: "concurrency"`), an upper bound:
+   * by then, a slot is free whose holder gives no more sign. Slots of work that ends are free earlier, and
+   * those of work that goes on are not.
+   */
   retryAfter: number;
   /** The tokens left now; negative while reservations are outstanding. */
   value: number;

@@ -110,8 +110,10 @@ export class EnterDenied<
     /** The limit that denied the call: the limit of the slots, or a limit of `with`. */
     readonly name: string,
     /**
-     * Whole ms, above 0, until the call can pass: until the first slot is free, if its holder does not
-     * renew the slot, or until the tokens of `with` are there. A slot can be free earlier.
+     * Whole ms, above 0. Where no slot is free, an upper bound: by then, the first slot is free if its
+     * holder gives no more sign. Work that ends frees its slot earlier. Work that goes on renews its slot,
+     * and the call is then denied again: use `maxWait` to wait for a slot. Where tokens of `with` are
+     * missing, the wait until they are there.
      */
     readonly retryAfter: number,
     /** The slots that are free for this call; 0 also where tokens are missing. */
