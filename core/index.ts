@@ -13,6 +13,7 @@ export type {
 } from "./limit-config.js";
 export type { Bucket, PeriodicConfig, ShownConfig } from "./config.js";
 export type { RateLimitResult, TakenShard } from "./decide.js";
+export { denialOf } from "./denial-of.js";
 export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
 export {
   type DenialMessage,

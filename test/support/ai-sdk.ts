@@ -105,6 +105,30 @@ export async function openAiSdk(version: Version) {
   };
 }
 
+interface Chat {
+  readonly error: Error | undefined;
+  sendMessage(message: { text: string }): Promise<void>;
+}
+
+/** The chat behind the hook `useChat`, without React, which asks a server by this `fetch`. */
+export async function chatOf(version: Version, fetch: () => Promise<Response>): Promise<Chat> {
+  const { AbstractChat, DefaultChatTransport } = (await load(`ai-${version}`)) as {
+    AbstractChat: new (options: object) => Chat;
+    DefaultChatTransport: new (options: object) => object;
+  };
+  const state = {
+    status: "ready",
+    error: undefined,
+    messages: [] as unknown[],
+    pushMessage: (message: unknown) => void state.messages.push(message),
+    popMessage: () => void state.messages.pop(),
+    replaceMessage: (at: number, message: unknown) => void (state.messages[at] = message),
+    snapshot: <T>(of: T): T => structuredClone(of),
+  };
+  const transport = new DefaultChatTransport({ api: "http://127.0.0.1/chat", fetch });
+  return new AbstractChat({ id: "1", state, transport });
+}
+
 /** A provider's own package, which asks a server over HTTP. */
 export async function openProvider(version: Version) {
   return (await load(`provider-${version}`)) as {

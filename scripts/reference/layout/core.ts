@@ -4,6 +4,7 @@ import type { Sections } from "./sections.js";
 export const CORE: Sections = {
   "What a call is told": [
     "isRateLimitError",
+    "denialOf",
     { main: "RateLimitError", types: ["RateLimitErrorData", "RateLimitDenial"] },
     "RateLimitInputError",
     "RateLimitStoreError",
