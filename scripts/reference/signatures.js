@@ -33,8 +33,10 @@ export function typeOf(reference, declaration) {
 /** The parameters of a signature. `type` is simplified for callers. */
 export function parametersOf(reference, signature) {
   const nodes = reference.sources.of(signature)?.parameters;
-  return (signature.parameters ?? []).map((parameter, i) => {
+  return (signature.parameters ?? []).flatMap((parameter, i) => {
     const { flags, defaultValue, comment } = parameter;
+    const several = reference.simplifier.argumentsOf(nodes?.[i]);
+    if (several !== undefined) return several.map((one) => shownOf(one, parameter));
     const name = parameter.name === "__namedParameters" ? "options" : parameter.name;
     return {
       name,
@@ -60,6 +62,12 @@ export function usualOf({ sources }, signatures) {
 export async function formatted(code) {
   const text = await prettier.format(code, { parser: "typescript", printWidth: 97 });
   return text.trim().replace(/;$/, "");
+}
+
+/** One of the parameters behind a rest parameter. TypeDoc has only comments of `options` for them. */
+function shownOf({ name, isOptional, type }, { comment }) {
+  const about = name === "options" ? comment : undefined;
+  return { name, shown: isOptional ? `${name}?` : name, type, comment: about };
 }
 
 function parametersText(reference, signature) {

@@ -3,6 +3,10 @@ import ts from "typescript";
 import { textOf } from "./sources.js";
 
 const TEXT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
+const PLAN = ts.factory.createTypeReferenceNode("PlanOptions");
+
+/** Types of arguments, whose last type is that of the options; some add a plan to the options. */
+const ARGUMENTS = { KnownKey: false, PlanArgs: false, CallArgs: true, PlanOfList: true };
 
 /**
  * Writes a type with the constraint in place of a type parameter. Leaves out arguments that are type
@@ -22,7 +26,27 @@ export class Simplifier {
     return textOf(simplified, node.getSourceFile());
   }
 
+  /** The parameters behind a rest parameter; `undefined` for a parameter of its own. */
+  argumentsOf(node) {
+    if (node?.dotDotDotToken === undefined || !isArguments(node.type)) return undefined;
+    const { typeName, typeArguments } = node.type;
+    const type = typeArguments.at(-1);
+    if (typeName.text === "KnownKey" && isArguments(type)) {
+      return this.argumentsOf({ dotDotDotToken: node.dotDotDotToken, type });
+    }
+    if (!ts.isTupleTypeNode(type)) {
+      return [{ name: "options", isOptional: true, type: this.textOf(node.type) }];
+    }
+    return type.elements.map((one) => ({
+      name: one.name.text,
+      isOptional: one.questionToken !== undefined,
+      type: this.textOf(one.type),
+    }));
+  }
+
   #simplify = (type) => {
+    if (isArguments(type)) return this.#optionsOf(type);
+    if (ts.isParenthesizedTypeNode(type)) return withoutParentheses(this.#simplify(type.type));
     if (ts.isIntersectionTypeNode(type)) return this.#intersection(type);
     if (isParameter(type)) {
       const { constraint } = parameterOf(type);
@@ -43,9 +67,19 @@ export class Simplifier {
     return ts.factory.updateIntersectionTypeNode(type, types);
   }
 
+  #optionsOf(type) {
+    const options = this.#simplify(type.typeArguments.at(-1));
+    if (!ARGUMENTS[type.typeName.text]) return options;
+    return ts.factory.createIntersectionTypeNode([options, PLAN]);
+  }
+
   #withArguments(type) {
     const name = type.typeName.getText();
+    if (name === "ResultOf") return this.#simplify(type.typeArguments[0]);
+    if (/^(?:SaysPlan|MaySayPlan)$/.test(name)) return PLAN;
     const isOwn = this.#isExported(name);
+    const usual = name.replace(/Of$/, "");
+    if (!isOwn && this.#isExported(usual)) return ts.factory.createTypeReferenceNode(usual);
     if (!isOwn && /Names?$/.test(name)) return TEXT;
     if (name.startsWith("Middleware")) return ts.factory.createTypeReferenceNode(name);
     const shown = type.typeArguments.filter((one) => !isOwn || !this.#isOfParameters(one));
@@ -87,6 +121,14 @@ function withoutUndefined(type) {
   return ts.isParenthesizedTypeNode(first) ? first.type : first;
 }
 
+function isArguments(type) {
+  return ts.isTypeReferenceNode(type) && type.typeName.getText() in ARGUMENTS;
+}
+
+function withoutParentheses(type) {
+  return ts.isTypeReferenceNode(type) ? type : ts.factory.createParenthesizedType(type);
+}
+
 /** Whether a type is the name of a limit: `keyof TLimits & string`. */
 function isNameOf(type) {
   return (
@@ -98,7 +140,10 @@ function isNameOf(type) {
 
 /** Whether a type is there only for a message of the compiler. */
 function isCheck(type) {
-  return ts.isTypeReferenceNode(type) && /^(?:Fits|Of[A-Z])/.test(type.typeName.getText());
+  return (
+    ts.isTypeReferenceNode(type) &&
+    /^(?:Fits|Of[A-Z]|GivenKey$|OwnConfig$)/.test(type.typeName.getText())
+  );
 }
 
 function isParameter(type) {

@@ -23,7 +23,7 @@ export const SERVER: Sections = {
       "Several at once",
       "decide about several limits in one step.",
       ["limitAll", "limitFirst"],
-      ["LimitAllItem", "LimitAllFirst"],
+      ["LimitAllItem", "LimitAllFirst", "LimitAllOptions", "LimitFirstOptions"],
     ),
     methods("Give back", "correct what a call has taken.", ["refund", "settle", "charge"]),
     methods(

@@ -110,12 +110,13 @@ export interface SettleMethods<TLimits extends LimitConfigs, TTokens extends str
    * A hold is settled whole. Where the call took from several limits, name all limits that hold its
    * tokens: with only some of them, `settle` rejects with a `RateLimitInputError`, and changes nothing.
    *
+   * `actual` counts the tokens that were used: finite and at least 0. Of `limitFirst`, of all limits
+   * together. Of `limitAll`, of each of the limits, or an object of counts by name. A count that is
+   * missing or NaN, as a provider may report it, settles the hold as it was estimated.
+   *
    * @param names the limit; of `limitAll` and `limitFirst`, the limits in their order, limits with
    * another key as `{ name, key }`.
    * @param options the key and the id of the call, and its `config` if the call had a config.
-   * @param actual tokens that were used: finite and at least 0. Of `limitFirst`, of all limits together.
-   * Of `limitAll`, of each of the limits, or an object of counts by name. A count that is missing or NaN,
-   * as a provider may report it, settles the hold as it was estimated.
    *
    * @example
    * const hold = { key: userId, once: jobId };
