@@ -44,7 +44,8 @@ const ALLOWED = [
  * ids, overrides, holds, usage and model calls their code and pages; CommonJS declarations of its own; the
  * admin router its code, its types in the reference, and a dashboard; the control room its component;
  * the devtools their timeline and actions; the comments their nouns, so that a sentence is read once;
- * the middleware of Express its code and its types.
+ * the middleware of Express its code and its types; warnings, as many as fit, and the spans and months of
+ * usage their code and types.
  */
 const MAX_SIZE = 1_200_000;
 const MAX_UNPACKED_SIZE = 3_700_000;

@@ -79,12 +79,10 @@ export type OperatorAction = "ban" | "exempt" | "raise" | "plan" | "clear" | "re
  * Is told of decisions. Its errors and rejections are ignored. It may name the type of the contexts:
  * `({ context }: DecisionEvent<Context>) => …`.
  */
-export type DecisionListener = Listening["listen"];
-
-interface Listening {
-  /** A method, so that the compiler accepts a listener that knows the type of the contexts. */
+export type DecisionListener = {
+  // A method, so that the compiler accepts a listener that knows the type of the contexts.
   listen(this: void, event: DecisionEvent): void | Promise<void>;
-}
+}["listen"];
 
 /**
  * The type that the config of a limit may have. For a limit with plans, the type is no union, because
