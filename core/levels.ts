@@ -2,7 +2,7 @@
  * The levels of use at which a limit warns (`warnAt`): parts of its capacity, such as 0.8. Pages
  * calculate with this file, too.
  */
-import { type Bucket, capacityOf, emptyAt, type ShownConfig, toleranceOf } from "./config.js";
+import { type Bucket, capacityOf, emptyAt, toleranceOf } from "./config.js";
 
 /** Whether that much use reaches a level. A use that lacks no more than a rounding error reaches it. */
 export function isReached(config: Bucket, level: number, used: number): boolean {
@@ -27,6 +27,6 @@ export function isFarBelow(config: Bucket, level: number, used: number): boolean
  * const { value } = calculateRateLimit(null, quota, Date.now(), 9);
  * const level = levelOf(quota, value); // 0.8
  */
-export function levelOf(config: ShownConfig | Bucket, value: number): number | undefined {
+export function levelOf(config: Bucket, value: number): number | undefined {
   return config.warnAt?.findLast((level) => isReached(config, level, emptyAt(config) - value));
 }
