@@ -4,15 +4,23 @@
  * of a model is worth more than its tokens.
  */
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem } from "../limiter/types/limit-all.js";
-import type { PlanOptions } from "../limiter/types/call.js";
 import { RateLimitInputError } from "../../core/errors.js";
+import type { PlanOptions } from "../limiter/types/call.js";
 import type { HoldTerms } from "../limiter/types/hold-terms.js";
+import type {
+  ItemResult,
+  LimitAllFirst,
+  LimitAllItem,
+  LimitAllResult,
+} from "../limiter/types/limit-all.js";
 import type { UntypedOperations } from "../limiter/types/untyped.js";
 
-/** The tokens that a call takes of one limit. */
+/** The tokens that a call takes of one limit, or of the first of several. */
 export interface BillItem {
-  item: LimitAllItem & PlanOptions;
+  item: (LimitAllItem | LimitAllFirst) & PlanOptions;
+  /** The limits that may be charged. */
+  names: readonly string[];
+  count: number;
   /** Whether the item's tokens are settled by the use that the model reports. */
   isSettled: boolean;
 }
@@ -24,22 +32,24 @@ export interface BillOptions {
 }
 
 interface Taken {
-  result: RateLimitResult;
-  count: number;
-  isSettled: boolean;
+  /** One for each item. */
+  results: readonly ItemResult[];
+  /** The answer to all items. */
+  answer: RateLimitResult | LimitAllResult<readonly ItemResult[]>;
 }
 
 type Limits = Pick<UntypedOperations, "limit" | "limitAll" | "settle">;
 
 export class Bill {
-  #limits: Pick<Limits, "settle">;
-  /** The result and the tokens of each limit. */
-  #taken: readonly Taken[];
-  #isHeld: boolean;
+  readonly #limits: Pick<Limits, "settle">;
+  readonly #items: readonly BillItem[];
+  readonly #taken: Taken;
+  readonly #isHeld: boolean;
   #isEnded = false;
 
-  private constructor(limits: Limits, taken: readonly Taken[], isHeld: boolean) {
+  private constructor(limits: Limits, items: readonly BillItem[], taken: Taken, isHeld: boolean) {
     this.#limits = limits;
+    this.#items = items;
     this.#taken = taken;
     this.#isHeld = isHeld;
   }
@@ -56,17 +66,12 @@ export class Bill {
   ): Promise<Bill> {
     const id = once ?? (hold && crypto.randomUUID());
     const options = { once: id, ...(hold && { hold }), throws: true };
-    const results = await take(limits, items, options);
-    const taken = results.map((result, i) => {
-      const { item, isSettled } = items[i]!;
-      return { result, count: item.count!, isSettled };
-    });
-    return new Bill(limits, taken, hold !== undefined);
+    return new Bill(limits, items, await take(limits, items, options), hold !== undefined);
   }
 
   /** @param used tokens; `NaN` keeps the estimate, and tells the limiter's logger. */
   settle(used: number): Promise<void> {
-    return this.#end(() => used);
+    return this.#end(({ isSettled, count }) => (isSettled ? used : count));
   }
 
   /** For a call that has used nothing. */
@@ -76,7 +81,7 @@ export class Bill {
 
   /** For a call that the provider will not see: gives back the tokens of limits of requests, too. */
   undo(): Promise<void> {
-    return this.#end(() => 0, this.#taken);
+    return this.#end(() => 0);
   }
 
   /**
@@ -84,42 +89,70 @@ export class Bill {
    * give the tokens back (`then: "release"`).
    */
   async keep(): Promise<void> {
-    if (this.#isHeld) await this.#end((count) => count);
+    if (this.#isHeld) await this.#end(({ count }) => count);
   }
 
-  async #end(
-    usedOf: (count: number) => number,
-    taken: readonly Taken[] = this.#taken.filter(({ isSettled }) => isSettled),
-  ): Promise<void> {
+  async #end(usedOf: (item: BillItem) => number): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    await Promise.allSettled(
-      taken.map(({ result, count }) => this.#settleOne(result, usedOf(count))),
-    );
+    const used = this.#items.map(usedOf);
+    try {
+      const said = saidTogether(this.#items, used);
+      if (said !== undefined) {
+        // One result takes a number, and a list of results takes a number, too.
+        await this.#limits.settle(this.#taken.answer as LimitAllResult, said);
+        return;
+      }
+    } catch (error) {
+      // One of the limits cannot be charged so much.
+      if (!(error instanceof RateLimitInputError)) return;
+    }
+    await Promise.allSettled(used.map((each, i) => this.#settleOne(i, each)));
   }
 
-  async #settleOne(result: RateLimitResult, used: number): Promise<void> {
+  async #settleOne(i: number, used: number): Promise<void> {
+    const result = this.#taken.results[i]!;
     try {
       await this.#limits.settle(result, used);
     } catch (error) {
       if (!(error instanceof RateLimitInputError)) throw error;
-      // No limit can be charged so much. `NaN` keeps the estimate, or a hold would lapse and might give
-      // it back.
+      // `NaN` keeps the estimate, or a hold would lapse and might give it back.
       await this.#limits.settle(result, NaN);
     }
   }
+}
+
+/**
+ * The use of all items, for one call of `settle`; `undefined` where a limit counts tokens under one key and
+ * requests under another.
+ */
+function saidTogether(
+  items: readonly BillItem[],
+  used: readonly number[],
+): number | Record<string, number> | undefined {
+  const [first] = used as [number];
+  if (used.every((each) => Object.is(each, first))) return first;
+  const byName = new Map(items.map(({ names: [name] }, i) => [name!, used[i]!]));
+  const isSaid = items.every(({ names }, i) =>
+    names.every((name) => !byName.has(name) || Object.is(byName.get(name), used[i])),
+  );
+  return isSaid ? Object.fromEntries(byName) : undefined;
 }
 
 async function take(
   limits: Limits,
   items: readonly BillItem[],
   options: BillOptions & { throws: boolean },
-): Promise<readonly RateLimitResult[]> {
-  const [first, ...others] = items as [BillItem, ...BillItem[]];
-  if (others.length === 0) {
-    const { name, ...item } = first.item;
-    return [await limits.limit(name, { ...item, ...options })];
+): Promise<Taken> {
+  const [{ item: first }, ...others] = items as [BillItem, ...BillItem[]];
+  if (others.length === 0 && "name" in first) {
+    const { name, ...own } = first;
+    const answer = await limits.limit(name, { ...own, ...options });
+    return { results: [answer], answer };
   }
-  const asked = items.map(({ item }) => item);
-  return (await limits.limitAll(asked, options)).results;
+  const answer = await limits.limitAll(
+    items.map(({ item }) => item),
+    options,
+  );
+  return { results: answer.results, answer };
 }

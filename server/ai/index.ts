@@ -5,9 +5,16 @@
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
 export { limitModel } from "./limit-model.js";
 export type {
+  LimitModelAllOptions,
   LimitModelOptions,
+  ModelCallOptions,
+  ModelFirst,
+  ModelLimit,
   ModelLimiter,
   ModelLimits,
+  ModelPayer,
+  ModelSlots,
+  ModelUnit,
   ProviderLimit,
 } from "./limit-model-options.js";
 export type {

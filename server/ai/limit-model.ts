@@ -1,20 +1,29 @@
 /** `limitModel`: middleware of the AI SDK that takes an estimate, and settles what a call has used. */
 import { keyOption } from "../../core/key-option.js";
-import { planOption } from "../limiter/parts/plan-of-request.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import { rejectUnknownOptions } from "../limiter/types/known-options.js";
-import { Bill, type BillItem } from "./bill.js";
-import { estimateTokens, figureOf, usedTokens } from "./count-tokens.js";
+import { askedItems } from "./asked-limits.js";
+import type { Bill } from "./bill.js";
+import { figureOf, usedTokens } from "./count-tokens.js";
 import { isRefusal, statusOf } from "./failed-call.js";
-import type { LimitModelOptions, ModelLimiter, ProviderLimit } from "./limit-model-options.js";
-import type { ModelCall, ModelMiddleware, ModelUsage } from "./model-types.js";
+import type {
+  LimitModelAllOptions,
+  LimitModelOptions,
+  ModelLimiter,
+  ProviderLimit,
+} from "./limit-model-options.js";
+import type { ModelMiddleware, ModelUsage } from "./model-types.js";
+import { type Limited, openCall } from "./open-call.js";
 import { type HeadersLike, rateLimitOfHeaders } from "./rate-limit-of-headers.js";
-import { keyOf, OPTIONS, type UntypedModelLimiter, validate } from "./validate-limit-model.js";
+import { OPTIONS, type UntypedModelLimiter, validate } from "./validate-limit-model.js";
 import { watchStream } from "./watch-stream.js";
 
 /**
  * Middleware for `wrapLanguageModel` of the AI SDK 5, 6 and 7. Each call of the model takes an estimate
  * before it begins, and is settled by the use that the model reports.
+ *
+ * Several limits are charged all or none, and a `first` among them by the first limit that can pay. With
+ * `slots`, the call holds a slot as long as its answer streams.
  *
  * - **Denied**: the call rejects with a `RateLimitError` (`isRateLimitError`), and the model is not asked.
  * - **No figure of the use**, or an impossible figure: the estimate stays charged, and the limiter's
@@ -38,36 +47,53 @@ import { watchStream } from "./watch-stream.js";
  *   model,
  *   middleware: limitModel(limiter, { name: "llmTokens", key: userId }),
  * });
+ *
+ * const ofTeam = limitModel(limiter, {
+ *   limits: [
+ *     { name: "llmTokens", key: userId },
+ *     { first: ["plan", "credits"], key: teamId },
+ *   ],
+ *   slots: { name: "generations", key: userId },
+ * });
  */
 export function limitModel<TLimits extends LimitConfigs>(
   limiter: ModelLimiter<TLimits>,
-  options: LimitModelOptions<TLimits>,
+  options: LimitModelOptions<TLimits> | LimitModelAllOptions<TLimits>,
 ): ModelMiddleware {
   rejectUnknownOptions(options, OPTIONS, "limitModel()");
-  const { name, key, plan, config, estimate, tokens = usedTokens, once, hold } = options;
+  const { tokens = usedTokens } = options;
   // The types have checked the names. From here on, names are strings.
   const limits = limiter as unknown as UntypedModelLimiter;
-  const providers = providersOf(options.provider);
-  const limited = { limits, providers, name, key, plan, config, estimate, once, hold } as Limited;
-  validate(limits, limited, providers);
+  const limited = limitedOf(limits, options as unknown as AnyOptions);
+  validate(limits, limited);
 
   return {
     specificationVersion: "v3",
 
     async wrapGenerate({ doGenerate, params, model }) {
-      const bill = await open(limited, { type: "generate", params, model });
-      const result = await ask(limited, bill, doGenerate);
-      await bill.settle(usedOf(tokens, result.usage));
-      await hear(limited, result.response?.headers);
-      return result;
+      const { bill, slot } = await openCall(limited, { type: "generate", params, model });
+      try {
+        const result = await ask(limited, bill, doGenerate);
+        await bill.settle(usedOf(tokens, result.usage));
+        await hear(limited, result.response?.headers);
+        return result;
+      } finally {
+        await slot?.release();
+      }
     },
 
     async wrapStream({ doStream, params, model }) {
-      const bill = await open(limited, { type: "stream", params, model });
-      const result = await ask(limited, bill, doStream);
+      const { bill, slot } = await openCall(limited, { type: "stream", params, model });
+      const result = await ask(limited, bill, doStream).catch(async (error: unknown) => {
+        await slot?.release();
+        throw error;
+      });
       // Not awaited here: the first part of the stream must not wait for a database.
       const hearing = hear(limited, result.response?.headers);
-      const left = () => void bill.keep();
+      const left = () => {
+        void bill.keep();
+        void slot?.release();
+      };
       const end = {
         settle(usage: unknown, isRefused: boolean) {
           const used = usedOf(tokens, usage);
@@ -80,61 +106,20 @@ export function limitModel<TLimits extends LimitConfigs>(
         },
       };
       // After an abort, a reader may neither read nor cancel the stream.
-      params.abortSignal?.addEventListener("abort", left);
-      return { ...result, stream: watchStream(result.stream, end, isRefusal) };
+      if (params.abortSignal?.aborted) left();
+      else params.abortSignal?.addEventListener("abort", left);
+      const stream = watchStream(result.stream, end, isRefusal);
+      return { ...result, stream: slot?.whileRead?.(stream) ?? stream };
     },
   };
 }
 
-/** The limiter and the options of one `limitModel`. */
-interface Limited extends Omit<LimitModelOptions<LimitConfigs>, "provider" | "tokens"> {
-  limits: UntypedModelLimiter;
-  providers: readonly ProviderLimit[];
-}
+type AnyOptions = LimitModelOptions<LimitConfigs> | LimitModelAllOptions<LimitConfigs>;
 
-function providersOf(option: unknown): readonly ProviderLimit[] {
-  return option === undefined ? [] : ([option].flat() as ProviderLimit[]);
-}
-
-/**
- * @throws the reason of a signal that is aborted before the model is asked. All tokens then come back.
- */
-async function open(limited: Limited, call: ModelCall): Promise<Bill> {
-  const { once, hold } = limited;
-  const { abortSignal } = call.params;
-  abortSignal?.throwIfAborted();
-  const items = await itemsOf(limited, call);
-  const id = await once?.(call);
-  abortSignal?.throwIfAborted();
-  const bill = await Bill.open(limited.limits, items, { once: id, hold });
-  if (abortSignal?.aborted) await bill.undo();
-  abortSignal?.throwIfAborted();
-  return bill;
-}
-
-async function itemsOf(limited: Limited, call: ModelCall): Promise<BillItem[]> {
-  const { limits, providers, name, plan, estimate } = limited;
-  const count = await (estimate?.(call) ?? estimateTokens(call.params));
-  const key = keyOf(await valueOf(limited.key, call), name);
-  const config = await valueOf(limited.config, call);
-  const say = plan === undefined ? plan : () => valueOf(plan, call);
-  const ofPlan = config === undefined ? await planOption(limits, { name, key }, say) : {};
-  return [
-    { item: { name, ...keyOption(key), ...ofPlan, config, count }, isSettled: true },
-    ...providers.map(({ name: shared, key: group, of }) => {
-      const isSettled = of !== "requests";
-      const item = { name: shared, ...keyOption(group), count: isSettled ? count : 1 };
-      return { item, isSettled };
-    }),
-  ];
-}
-
-async function valueOf<TValue>(
-  option: TValue | ((call: ModelCall) => TValue | Promise<TValue>),
-  call: ModelCall,
-): Promise<TValue> {
-  // A function is never the value itself, but always returns the value.
-  return typeof option === "function" ? (option as (_: ModelCall) => TValue)(call) : option;
+function limitedOf(limits: UntypedModelLimiter, options: AnyOptions): Limited {
+  const { provider, slots, estimate, once, hold } = options;
+  const providers = provider === undefined ? [] : ([provider].flat() as ProviderLimit[]);
+  return { limits, items: askedItems(options), providers, slots, estimate, once, hold };
 }
 
 /** Asks the model. Settles the bill of a call that fails. */

@@ -53,7 +53,10 @@ interface Options {
 interface Ai {
   wrapLanguageModel(options: { model: unknown; middleware: ModelMiddleware }): unknown;
   generateText(options: Options): Promise<Answer>;
-  streamText(options: Options): { textStream: AsyncIterable<string> & ReadableStream<string> };
+  streamText(options: Options): {
+    textStream: AsyncIterable<string> & ReadableStream<string>;
+    toTextStreamResponse(): Response;
+  };
   APICallError: new (options: object) => Error;
 }
 

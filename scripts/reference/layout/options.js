@@ -16,6 +16,7 @@ export const SIMPLER = {
   "RateLimiterOptions.limits": "Record<string, LimitConfig>",
   "rateLimitResponse.error": "unknown",
   "limitAll.items": "readonly (LimitAllItem | LimitAllFirst)[]",
+  "LimitModelAllOptions.limits": "readonly (ModelLimit | ModelFirst)[]",
 };
 
 /** The options of an interface, grouped by question. The other options follow. */

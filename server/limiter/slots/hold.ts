@@ -11,6 +11,7 @@ import { handOver } from "./hand-over.js";
 import { type Holder, release, renewal } from "./slot-decisions.js";
 import type { SlotsClock } from "./slots-clock.js";
 import type { SlotsLimit } from "./slots-limit.js";
+import { whileRead } from "./while-read.js";
 
 /** The part of the `ttl` by which a holder ends earlier, for clocks that differ. */
 const MARGIN = 0.1;
@@ -94,6 +95,11 @@ export class HeldSlot {
   during(response: Response): Response {
     this.#isOfResponse = true;
     return responseWithSlot(response, this, this.#limit.ttl);
+  }
+
+  /** Ties the slot to any stream, as `during` does to a body. */
+  whileRead<TChunk>(stream: ReadableStream<TChunk>): ReadableStream<TChunk> {
+    return whileRead(stream, this, this.#limit.ttl);
   }
 
   /** A slot that a response holds outlives the block of its handler. */
