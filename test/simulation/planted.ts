@@ -261,7 +261,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "an id is charged twice",
     file: "limiter/claims/once.ts",
-    from: "      draft.write(marker.row, markerOf(draft.peek(limit.rows[0])!, limit.part, now));\n",
+    from: "      draft.write(marker.row, markerOf(rowAfter(draft, limit, now), limit.part, now));\n",
     to: "",
   },
   {
@@ -539,7 +539,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "usage that could not be written is forgotten",
     file: "limiter/usage/usage-flush.ts",
-    from: "            this.#putBack([addition]);\n",
+    from: "            this.#putBack(of);\n",
     to: "",
     ...USAGE_ALONE,
   },
