@@ -67,7 +67,10 @@ it.each(databases)(
       // As soon as a level was crossed, by any of them; then again, and one process is left.
       for (const [i, level] of [0, 0.5].entries()) {
         const isTold = () => told.some((each) => each.key === key && each.level > level);
-        await Promise.race([isOver, vi.waitUntil(isTold, { interval: 1 }).catch(() => {})]);
+        await Promise.race([
+          isOver,
+          vi.waitUntil(isTold, { interval: 1, timeout: 20_000 }).catch(() => {}),
+        ]);
         processes[i]!.kill();
       }
       await Promise.all(used);
@@ -79,7 +82,9 @@ it.each(databases)(
     const clock = () => Date.now() + 5 * MINUTE;
     const limiter = createRateLimiter({ store, limits, clock, timeout: 20_000 });
     const stop = limiter.onWarning((warning) => void told.push(warning));
-    await vi.waitUntil(async () => (await limiter.warnings("quota")).length === 0);
+    await vi.waitUntil(async () => (await limiter.warnings("quota")).length === 0, {
+      timeout: 30_000,
+    });
     stop();
     for (let round = 0; round < ROUNDS; round++) {
       const key = `key ${round}`;
