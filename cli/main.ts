@@ -10,13 +10,14 @@ const HELP = `trpc-rate-limit <command>
             the package, and prints the next steps
     --dry-run       shows the changes and writes nothing
     --yes, -y       does not ask
+    --no-check      does not compile the application to find wrong changes
     --no-install    leaves the installation to you
 
   doctor    looks for what keeps limits from working, and says what to do
     --url URL       of the database; otherwise DATABASE_URL, from the environment or .env
     --table NAME    otherwise what the schema of the application says, or RateLimit
     --schema NAME   of the database
-    --app URL       of tRPC, such as http://localhost:3000/api/trpc: checks live updates
+    --app URL       of tRPC or of the limits, such as http://localhost:3000/api/limits: checks live updates
     --limit NAME    the limit to watch for that; otherwise those in the sources
     --header LINE   to send to the application, such as "cookie: ..."; can be repeated
     --json          prints the findings as JSON
@@ -36,6 +37,7 @@ async function main(): Promise<number> {
       limit: { type: "string" },
       header: { type: "string", multiple: true, default: [] },
       json: { type: "boolean", default: false },
+      "no-check": { type: "boolean", default: false },
       "no-install": { type: "boolean", default: false },
       yes: { type: "boolean", short: "y", default: false },
       help: { type: "boolean", short: "h", default: false },
@@ -54,9 +56,9 @@ async function main(): Promise<number> {
     );
   }
   if (command === "init") {
-    const { "dry-run": dryRun, "no-install": noInstall, yes } = values;
+    const { "dry-run": dryRun, "no-check": noCheck, "no-install": noInstall, yes } = values;
     const { init } = await import("./init/init.js");
-    await init({ root, version, dryRun, yes, install: !noInstall, print });
+    await init({ root, version, dryRun, yes, check: !noCheck, install: !noInstall, print });
     return 0;
   }
   if (command === "doctor") {

@@ -7,8 +7,9 @@ import type { DialectName, SqlConnection } from "../../server/store/sql/driver.j
 import { overridesBeside } from "../../server/store/sql/override-table.js";
 import type { TableName } from "../../server/store/sql/sql.js";
 import { TableError } from "../../server/store/sql/table/table-error.js";
-import { findOurTable, findOverridesTable } from "../init/drizzle-schema.js";
-import { findOurModel, findOverridesModel } from "../init/prisma-schema.js";
+import { findOurTable, findOverridesTable } from "../init/facts/drizzle-schema.js";
+import { runnerIn } from "../init/facts/package-manager.js";
+import { findOurModel, findOverridesModel } from "../init/facts/prisma-schema.js";
 import { commandOf, packagedOverridesSql } from "../table-sql.js";
 import { envFileToLoad } from "./database-url.js";
 import { failure, type Finding, ok } from "./finding.js";
@@ -66,12 +67,13 @@ async function missingAdvice(
   dialect: DialectName,
   isInSchema: boolean,
 ): Promise<string> {
+  const run = await runnerIn(root);
   const add = isInSchema ? "" : "add it to the schema, as docs/table.md shows, and ";
   if ((await findOurModel(root)) !== undefined) {
-    return `${add}run npx prisma migrate dev, or npx prisma db push`;
+    return `${add}run ${run} prisma migrate dev, or ${run} prisma db push`;
   }
   if ((await findOurTable(root)) !== undefined) {
-    return `${add}run npx drizzle-kit push, or generate and migrate`;
+    return `${add}run ${run} drizzle-kit push, or generate and migrate`;
   }
   const sql = packagedOverridesSql(dialect);
   return `run the SQL that makes it: ${commandOf(dialect, sql, await envFileToLoad(root))}`;

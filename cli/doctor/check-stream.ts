@@ -2,11 +2,12 @@
  * Checks whether live updates pass the proxies in front of the application. Some proxies collect the
  * whole answer before they send anything. Such a proxy never sends a stream that does not end.
  */
-import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
-import { readTrpcError, type TrpcError } from "./trpc-error.js";
+import { failure, type Finding, ok, warning } from "./finding.js";
+import type { TrpcError } from "./trpc-error.js";
+import { type Answer, watch } from "./watch.js";
 
 export interface StreamOptions {
-  /** The URL of tRPC, such as `http://localhost:3000/api/trpc`. */
+  /** The URL of tRPC, such as `http://localhost:3000/api/trpc`, or of `createRateLimitHandler`. */
   url: string;
   /** Limits to watch, in the order in which they are tried. */
   names: readonly string[];
@@ -17,19 +18,6 @@ export interface StreamOptions {
 }
 
 const CHECK = "stream";
-
-/** The answer of the application to one attempt. */
-type Answer =
-  | { kind: "live" }
-  | { kind: "silent" }
-  /**
-   * tRPC itself has refused: the procedure has failed, the input was refused, or there is no such
-   * procedure.
-   */
-  | { kind: "refused"; error: TrpcError }
-  /** Something else than tRPC has answered. */
-  | { kind: "foreign"; message: string }
-  | { kind: "unreachable"; message: string };
 
 /**
  * Checks one stream. The finding never shows the password or the query of the URL, nor a line of a
@@ -64,21 +52,46 @@ export async function checkStream({
     target.searchParams.set("input", JSON.stringify(input));
     return watch(target.href, headers, patience);
   };
+  const handler = new URL(url);
+  userOf(handler);
+  handler.searchParams.set("action", "watch");
+  const askHandler = async (items: unknown) => {
+    handler.searchParams.set("items", JSON.stringify(items));
+    return watch(handler.href, headers, patience);
+  };
   let first: Answer | undefined;
   let isWrapped = false;
+  let isHandler = false;
   for (const name of names) {
     const input = { items: [{ name }] };
-    let answer = await ask(isWrapped ? { json: input } : input);
+    const asked = isWrapped ? { json: input } : input;
+    let answer = await (isHandler ? askHandler(input.items) : ask(asked));
     // With superjson, the answer to a plain input says only that the input is not superjson's.
     if (!isWrapped && answer.kind === "refused" && answer.error.isWrapped) {
       isWrapped = true;
       answer = await ask({ json: input });
+    }
+    if (!isHandler && isUnclear(answer)) {
+      // It may be the handler of limits, and not tRPC.
+      const other = await askHandler(input.items);
+      isHandler = isOfHandler(other);
+      if (isHandler) answer = other;
     }
     if (answer.kind !== "refused") return findingOf(answer, shown, patience);
     first ??= answer;
   }
   return findingOf(first!, shown, patience);
 }
+
+/** Whether tRPC may not be there: hosts answer an unknown path by a page, or by an error of their own. */
+const isUnclear = (answer: Answer) =>
+  answer.kind === "foreign" || (answer.kind === "refused" && answer.error.code === undefined);
+
+/** tRPC refuses the question that is for the handler with NOT_FOUND. */
+const isOfHandler = (answer: Answer) =>
+  answer.kind === "live" ||
+  answer.kind === "silent" ||
+  (answer.kind === "refused" && ![undefined, "NOT_FOUND"].includes(answer.error.code));
 
 /**
  * Moves the user and the password from the URL to a header, because `fetch` refuses a URL with a
@@ -121,8 +134,8 @@ function findingOf(answer: Answer, shown: string, patience: number): Finding {
   }
   return failure(
     CHECK,
-    `there is no tRPC at ${shown}: ${answer.message}`,
-    `pass the URL of tRPC, such as http://localhost:3000/api/trpc; if a log-in is in front, ${USER}`,
+    `there is no tRPC and no handler of limits at ${shown}: ${answer.message}`,
+    `pass the URL of tRPC, such as http://localhost:3000/api/trpc, or of createRateLimitHandler; if a log-in is in front, ${USER}`,
   );
 }
 
@@ -145,59 +158,3 @@ function adviceFor(code: string | undefined): string {
 }
 
 const USER = 'pass the cookie of one who is logged in by --header "cookie: ..."';
-
-async function watch(url: string, headers: Headers, patience: number): Promise<Answer> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), patience);
-  try {
-    const { signal } = controller;
-    const response = await fetch(url, { headers, signal });
-    const type = response.headers.get("content-type") ?? "";
-    if (response.ok && type.startsWith("text/event-stream")) return await firstEvent(response);
-    const text = await response.text();
-    const error = readTrpcError(text);
-    if (error !== undefined) return { kind: "refused", error };
-    return { kind: "foreign", message: shownAnswer(response, type, text) };
-  } catch (error) {
-    if (controller.signal.aborted) return { kind: "silent" };
-    const { cause } = error as { cause?: unknown };
-    return { kind: "unreachable", message: messageOf(cause ?? error) };
-  } finally {
-    clearTimeout(timer);
-    controller.abort();
-  }
-}
-
-/** Reads until the first event that the procedure itself has sent. */
-async function firstEvent({ body }: Response): Promise<Answer> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    const events = text.split("\n\n").slice(0, -1);
-    for (const event of events) {
-      if (/^event: serialized-error/m.test(event)) {
-        const error = readTrpcError(/^data: (.*)$/m.exec(event)?.[1] ?? "");
-        return { kind: "refused", error: error ?? UNREADABLE };
-      }
-      // tRPC's own events have names: connected, ping, return.
-      if (/^data: /m.test(event) && !/^event: /m.test(event)) return { kind: "live" };
-    }
-  }
-  return { kind: "refused", error: { ...UNREADABLE, message: "the stream has ended at once" } };
-}
-
-const UNREADABLE: TrpcError = {
-  message: "with an error that only the transformer of the application can read",
-  code: undefined,
-  isWrapped: false,
-};
-
-/** Describes an answer. The title of a page tells a proxy or a log-in. */
-function shownAnswer({ status, url, redirected }: Response, type: string, text: string): string {
-  const title = /<title>\s*([^<\n]{1,80}?)\s*<\/title>/i.exec(text)?.[1];
-  const what = /html/.test(type) || title !== undefined ? "an HTML page" : "an answer";
-  const named = title === undefined ? "" : ` with the title "${title}"`;
-  const from = redirected ? `, after a redirect to ${new URL(url).pathname}` : "";
-  return `HTTP ${status}, ${what}${named}${from}`;
-}

@@ -58,7 +58,7 @@ export async function checkVersions(
     findings.push(
       warning(
         CHECK,
-        `the packages of tRPC have different versions: ${shown}`,
+        `${DIFFERENT}: ${shown}`,
         "install one version of all of them; otherwise types and links do not fit together",
       ),
     );
@@ -67,6 +67,9 @@ export async function checkVersions(
   const shown = [...versions].map(([name, version]) => `${name} ${version}`).join(", ");
   return [ok(CHECK, shown || NOTHING)];
 }
+
+/** Begins the warning about the packages of tRPC in one folder. */
+export const DIFFERENT = "the packages of tRPC have different versions";
 
 const NOTHING = "there is nothing to check: none of tRPC, an ORM, React or zod is installed";
 

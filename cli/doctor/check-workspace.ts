@@ -1,24 +1,33 @@
 /** Checks the versions that each package of a monorepo has installed. */
 import { join } from "node:path";
-import type { Workspace } from "../init/project.js";
-import { checkVersions, TRPC } from "./check-versions.js";
+import type { Project } from "../init/facts/project.js";
+import { checkVersions, DIFFERENT, TRPC } from "./check-versions.js";
 import { type Finding, warning } from "./finding.js";
 import { versionOf } from "./load-package.js";
 
 /** @param peers the ranges of this package's peers. */
 export async function checkWorkspace(
-  { root, api, users, db }: Workspace,
+  { root, api, users, db }: Project,
   peers: Readonly<Record<string, string>>,
 ): Promise<Finding[]> {
-  const members = [api, ...users];
-  const findings: Finding[] = [];
+  const members = [...new Set([api, ...users])];
+  const between = await differing(root, members);
+  /** Each finding once, with the folders that have it. */
+  const found = new Map<string, Finding & { folders: string[] }>();
   const folders = new Set([...members, ...(db ? [db.member] : [])].map(({ folder }) => folder));
   for (const folder of folders) {
     for (const finding of await checkVersions(join(root, folder), peers)) {
-      findings.push({ ...finding, message: `${folder}: ${finding.message}` });
+      if (between.length > 0 && finding.message.startsWith(DIFFERENT)) continue;
+      const same = found.get(finding.message);
+      if (same === undefined) found.set(finding.message, { ...finding, folders: [folder] });
+      else same.folders.push(folder);
     }
   }
-  return [...findings, ...(await differing(root, members))];
+  const findings = [...found.values()].map(({ folders: all, ...finding }) => ({
+    ...finding,
+    message: `${all.join(", ")}: ${finding.message}`,
+  }));
+  return [...findings, ...between];
 }
 
 /**

@@ -9,7 +9,7 @@ import type {
   PrismaRaw,
 } from "../../server/store/drivers/prisma/prisma-client.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
-import { listFiles, readText } from "../init/files.js";
+import { listFiles, readText } from "../init/files/files.js";
 import type { DatabaseUrl } from "./database-url.js";
 import { loadPackage } from "./load-package.js";
 

@@ -51,11 +51,11 @@ const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]
 /**
  * @param folders of packages that may have a driver installed.
  * @throws NoDriverError when the application has no driver for the database.
- * @throws CliError when there is no such file.
+ * @throws NoFileError when there is no such file.
  */
 export async function connect(folders: readonly string[], url: DatabaseUrl): Promise<Database> {
   if (url.file !== undefined && !existsSync(url.file)) {
-    throw new CliError(`there is no file ${url.file}`);
+    throw new NoFileError(url.url);
   }
   const drivers = DRIVERS[url.dialect];
   for (const [driver, open] of drivers) {
@@ -68,6 +68,19 @@ export async function connect(folders: readonly string[], url: DatabaseUrl): Pro
   const prisma = await connectPrisma(folders, url);
   if (prisma !== undefined) return prisma;
   throw new NoDriverError(drivers.map(([name]) => name.split("/promise")[0]!));
+}
+
+/**
+ * The file of SQLite is not there, as before the first migration. Tools resolve a relative path from
+ * different folders, so the message shows the path as it is written.
+ */
+export class NoFileError extends CliError {
+  readonly advice =
+    "make it by a migration of the application, such as its db:push, or check DATABASE_URL";
+
+  constructor(url: string) {
+    super(`there is no file for ${url} yet`);
+  }
 }
 
 /** No package that the application has installed can connect to its database. */

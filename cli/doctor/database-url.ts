@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import type { DialectName } from "../../server/store/sql/driver.js";
 import { CliError } from "../cli-error.js";
-import { readText } from "../init/files.js";
-import { findWorkspace } from "../init/project.js";
+import { readText } from "../init/files/files.js";
+import { findWorkspace } from "../init/facts/project.js";
 
 export interface DatabaseUrl {
   dialect: DialectName;

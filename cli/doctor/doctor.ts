@@ -17,7 +17,7 @@ import { checkStream } from "./check-stream.js";
 import { checkVersions } from "./check-versions.js";
 import { checkWorkspace } from "./check-workspace.js";
 import { CliError } from "../cli-error.js";
-import { connect, type Database, NoDriverError } from "./connect.js";
+import { connect, type Database, NoDriverError, NoFileError } from "./connect.js";
 import { type DatabaseUrl, findDatabaseUrl } from "./database-url.js";
 import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
 import { findNames, findTable } from "./find-table.js";
@@ -33,7 +33,7 @@ export interface DoctorOptions {
   table?: string | undefined;
   /** The schema of the table. @default the option `schema` of the URL, as Prisma has it */
   schema?: string | undefined;
-  /** The URL of tRPC. @default streams are not checked */
+  /** The URL of tRPC, or of the handler of limits. @default streams are not checked */
   app?: string | undefined;
   /** The name of a limit to watch. @default the names in the sources */
   limit?: string | undefined;
@@ -72,7 +72,9 @@ async function checkDatabase(options: DoctorOptions, places: Places): Promise<Fi
   try {
     database = await connect(places.installed, url);
   } catch (error) {
-    if (error instanceof NoDriverError) return [failure("connect", error.message, error.advice)];
+    if (error instanceof NoDriverError || error instanceof NoFileError) {
+      return [failure("connect", error.message, error.advice)];
+    }
     if (error instanceof CliError) return [failure("connect", error.message, HOW_TO_CONNECT)];
     return [unreachable(url, error)];
   }

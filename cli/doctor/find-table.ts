@@ -1,7 +1,7 @@
 /** Finds the table of limits in the application's schema, and the names of the limits. */
-import { listFiles, readText } from "../init/files.js";
-import { findOurModel } from "../init/prisma-schema.js";
-import { findOurTable } from "../init/drizzle-schema.js";
+import { listFiles, readText } from "../init/files/files.js";
+import { findOurModel } from "../init/facts/prisma-schema.js";
+import { findOurTable } from "../init/facts/drizzle-schema.js";
 
 /** The table in the application's schema. @default "RateLimit" */
 export async function findTable(root: string): Promise<string> {

@@ -1,20 +1,22 @@
 /** The advice for a missing table, by the way in which the application makes its tables. */
 import type { DialectName } from "../../server/store/sql/driver.js";
-import { findOurTable } from "../init/drizzle-schema.js";
-import { readText } from "../init/files.js";
-import { findOurModel, hasPrismaSchema } from "../init/prisma-schema.js";
-import { findTableSql } from "../init/table-file.js";
+import { findOurTable } from "../init/facts/drizzle-schema.js";
+import { readText } from "../init/files/files.js";
+import { runnerIn } from "../init/facts/package-manager.js";
+import { findOurModel, hasPrismaSchema } from "../init/facts/prisma-schema.js";
+import { findTableSql } from "../init/edits/table-file.js";
 import { commandOf, packagedSql } from "../table-sql.js";
 import { envFileToLoad } from "./database-url.js";
 
 const OTHER = "or name another table by --table";
 
 export async function missingAdvice(root: string, dialect: DialectName): Promise<string> {
+  const run = await runnerIn(root);
   if ((await findOurModel(root)) !== undefined) {
-    return `the Prisma schema has its model: run npx prisma migrate dev, or npx prisma db push, ${OTHER}`;
+    return `the Prisma schema has its model: run ${run} prisma migrate dev, or ${run} prisma db push, ${OTHER}`;
   }
   if ((await findOurTable(root)) !== undefined) {
-    return `the Drizzle schema has it: run npx drizzle-kit push, or generate and migrate, ${OTHER}`;
+    return `the Drizzle schema has it: run ${run} drizzle-kit push, or generate and migrate, ${OTHER}`;
   }
   const packageJson = (await readText(root, "package.json")) ?? "";
   if ((await hasPrismaSchema(root)) || packageJson.includes('"drizzle-orm"')) {

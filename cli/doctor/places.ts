@@ -1,6 +1,6 @@
 /** The folders into which `doctor` looks: of one application, or of the packages of a monorepo. */
 import { join } from "node:path";
-import { findWorkspace, type Workspace } from "../init/project.js";
+import { findWorkspace, type Project } from "../init/facts/project.js";
 
 export interface Places {
   /** The folder of the sources. */
@@ -9,7 +9,7 @@ export interface Places {
   schema: string;
   /** The folders with installed packages, in the order in which a driver is looked for. */
   installed: readonly string[];
-  workspace: Workspace | undefined;
+  workspace: Project | undefined;
 }
 
 export async function placesOf(folder: string): Promise<Places> {

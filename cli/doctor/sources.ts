@@ -1,5 +1,5 @@
 /** The sources of an application, without its tests and without comments. */
-import { listFiles, readText } from "../init/files.js";
+import { listFiles, readText } from "../init/files/files.js";
 
 /** The text of each source, by its file. */
 export type Sources = ReadonlyMap<string, string>;

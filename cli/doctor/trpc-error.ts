@@ -1,4 +1,4 @@
-/** Reads an error from an answer of tRPC, as one line for people. */
+/** Reads an error from an answer of tRPC, or of the handler of limits, as one line for people. */
 
 export interface TrpcError {
   message: string;
@@ -13,6 +13,8 @@ export interface TrpcError {
 
 interface Shape {
   message?: unknown;
+  /** A text of the handler of limits, and a number of tRPC. */
+  code?: unknown;
   data?: { code?: unknown } | null;
   json?: Shape;
 }
@@ -22,7 +24,7 @@ const MOST = 200;
 
 /**
  * @param text the body of an answer, or the data of an event.
- * @returns `undefined` if the text is not tRPC's.
+ * @returns `undefined` if the text is neither's.
  */
 export function readTrpcError(text: string): TrpcError | undefined {
   const parsed = parse(text) as { error?: Shape | string } & Shape;
@@ -32,9 +34,9 @@ export function readTrpcError(text: string): TrpcError | undefined {
   if (typeof shape === "string") {
     return { message: firstLine(shape).slice(0, MOST), code: undefined, isWrapped: false };
   }
-  const { message, data } = shape?.json ?? shape ?? {};
+  const { message, data, code: own } = shape?.json ?? shape ?? {};
   if (typeof message !== "string") return undefined;
-  const code = typeof data?.code === "string" ? data.code : undefined;
+  const code = [data?.code, own].find((each) => typeof each === "string");
   return { message: readable(message), code, isWrapped: shape?.json !== undefined };
 }
 

@@ -3,9 +3,9 @@
  */
 import { Code } from "./code/code.js";
 import { writeImports } from "./code/imports.js";
-import { whyNotEditable } from "./editable.js";
-import { readText } from "./files.js";
-import type { Plan } from "./plan.js";
+import { whyNotEditable } from "./files/editable.js";
+import { readText } from "./files/files.js";
+import type { Plan, WhyRefused } from "./plan.js";
 
 /** The lines that the author of a file has to add, if `init` cannot add them. */
 interface Otherwise {
@@ -32,11 +32,14 @@ export class Draft {
   readonly #texts = new Map<string, { before: string | undefined; after: string }>();
   readonly #byHand: Plan["byHand"] = [];
   readonly #present: string[] = [];
-  readonly #notes: string[] = [];
+  readonly #notes = new Set<string>();
   /** Why all further steps are left to the author. */
   #stopped: string | undefined;
 
-  constructor(readonly root: string) {}
+  constructor(
+    readonly root: string,
+    readonly whyRefused: WhyRefused = () => undefined,
+  ) {}
 
   /** The text of a file after the edits so far. */
   async read(file: string): Promise<string | undefined> {
@@ -55,13 +58,13 @@ export class Draft {
 
   /** Notes a choice that the author should know of. */
   note(text: string): void {
-    this.#notes.push(text);
+    this.#notes.add(text);
   }
 
   /** Resolves with whether the file will have the edit. */
   async editText({ file, edit, lines, why = UNKNOWN }: TextStep): Promise<boolean> {
     const before = (await this.read(file)) ?? "";
-    const obstacle = this.#stopped ?? (await whyNotEditable(this.root, file));
+    const obstacle = this.#why(file) ?? (await whyNotEditable(this.root, file));
     const after = obstacle === undefined ? edit(before) : undefined;
     if (after === undefined) {
       this.byHand(file, obstacle ?? why, lines);
@@ -95,13 +98,18 @@ export class Draft {
   /** Creates a file. Resolves with whether the file will be created. */
   async create(file: string, text: string, ifExists: string): Promise<boolean> {
     const exists = (await this.read(file)) !== undefined;
-    const obstacle = this.#stopped ?? (exists ? ifExists : await whyNotEditable(this.root, file));
+    const obstacle = this.#why(file) ?? (exists ? ifExists : await whyNotEditable(this.root, file));
     if (obstacle === undefined) {
       this.#texts.set(file, { before: undefined, after: text });
       return true;
     }
     this.byHand(file, obstacle, text);
     return false;
+  }
+
+  /** Why a file is left to its author, whatever it is like. */
+  #why(file: string): string | undefined {
+    return this.whyRefused(file) ?? this.#stopped;
   }
 
   byHand(file: string, why: string, lines: string): void {
@@ -119,7 +127,7 @@ export class Draft {
 
   plan(): Plan {
     const changes = [...this.#texts].map(([file, texts]) => ({ file, ...texts }));
-    const [byHand, present, notes] = [this.#byHand, this.#present, this.#notes];
+    const [byHand, present, notes] = [this.#byHand, this.#present, [...this.#notes]];
     return { changes, byHand, present, notes, next: [] };
   }
 }

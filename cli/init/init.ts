@@ -5,10 +5,12 @@ import { styleText } from "node:util";
 import { confirm, isCancel } from "@clack/prompts";
 import { createTwoFilesPatch } from "diff";
 import { CliError } from "../cli-error.js";
-import { writeChange } from "./files.js";
+import { writeChange } from "./files/files.js";
+import { readApplication } from "./facts/application.js";
 import { makePlan } from "./make-plan.js";
-import type { Change, Plan } from "./plan.js";
-import { readProject } from "./project.js";
+import type { Change, Plan, WhyRefused } from "./plan.js";
+import { readProject } from "./facts/project.js";
+import { checkedPlan } from "./check/checked-plan.js";
 
 export interface InitOptions {
   /** The application's folder. */
@@ -21,6 +23,8 @@ export interface InitOptions {
   yes: boolean;
   /** Runs the package manager after package.json was written. */
   install: boolean;
+  /** Compiles the application with the changes, and leaves to its author what adds an error. */
+  check: boolean;
   print: (text: string) => void;
   /** Epoch ms, for the name of a migration. @default the time of this machine */
   now?: number;
@@ -32,7 +36,9 @@ export async function init(options: InitOptions): Promise<void> {
   let isInstalled = false;
   const project = await readProject(options.root);
   const { root } = project;
-  const plan = await makePlan(project, version, now);
+  const app = await readApplication(project);
+  const make = (whyRefused?: WhyRefused) => makePlan(app, version, now, whyRefused);
+  const plan = await (options.check ? checkedPlan({ project, make, print }) : make());
   if (root !== options.root) print(`In ${root}:\n`);
   for (const change of plan.changes) print(diffOf(change));
   const install = options.install ? plan.install : undefined;

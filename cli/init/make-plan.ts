@@ -1,101 +1,99 @@
-/**
- * Looks at a project and plans all changes, without writing anything: the package, the table, the limits,
- * and the wiring of tRPC. A single application is treated as a monorepo with one member.
- */
-import { CliError } from "../cli-error.js";
-import { addDrizzleTable } from "./add-drizzle-table.js";
-import { SUPABASE_ROLES } from "../visitors-sql.js";
-import { type AddedTable, addPrismaTable, addSql, type TableOptions } from "./add-table.js";
-import { findDatabase } from "./database.js";
-import { addPackage, addZod } from "./dependency.js";
+/** Plans all changes, without writing anything: the package, the table, the limits, and what they are wired to. */
 import { Draft } from "./draft.js";
-import { addLimits, limitsFileOf, presentLimits } from "./limits-file.js";
-import { nextSteps } from "./next-steps.js";
-import type { Plan } from "./plan.js";
-import type { Project } from "./project.js";
-import { seesSupabase } from "./sees-supabase.js";
-import { findStorage } from "./storage.js";
-import { userPlanSteps } from "./user-plan-step.js";
-import { websOf, wireClient } from "./wire-client.js";
-import { handlersOf, wireServer } from "./wire-server.js";
+import { addTable } from "./edits/add-table.js";
+import { addDatabasePackage, addPackage, addPeer } from "./edits/dependency.js";
+import { addLimits } from "./edits/limits-file.js";
+import { wireClient } from "./edits/wire-client.js";
+import { wireHttp } from "./edits/wire-http.js";
+import { wireServer } from "./edits/wire-server.js";
+import type { Application } from "./facts/application.js";
+import { memberOf } from "./facts/member.js";
+import { TRPC_10 } from "./facts/refuse.js";
+import type { Plan, WhyRefused } from "./plan.js";
+import { nextSteps } from "./printed/next-steps.js";
+import { npmStep } from "./printed/trpc-10-steps.js";
+import { userPlanSteps } from "./printed/user-plan-step.js";
 
 /**
  * @param version the version of this package.
  * @param now epoch ms, for the name of a migration.
- * @throws CliError when limits cannot be kept in the project's database.
+ * @param whyRefused why an edit of a file is left to its author.
  */
-export async function makePlan(project: Project, version: string, now: number): Promise<Plan> {
-  refuse(project);
-  const { api, db, root } = project;
-  const draft = new Draft(root);
-  const handlers = handlersOf(project).map(({ member }) => member);
-  const importing = new Set([api, ...handlers, ...websOf(project)]);
-  const isListed = await addPackage(draft, project, [...importing], version);
+export async function makePlan(
+  app: Application,
+  version: string,
+  now: number,
+  whyRefused?: WhyRefused,
+): Promise<Plan> {
+  const draft = new Draft(app.project.root, whyRefused);
+  const isListed = await addPackages(draft, app, version);
+  const { database, closedTo, limits } = app;
+  const table = await addTable(draft, database, limits.file, { closedTo, now });
+  await writeLimits(draft, app);
+  await wireServer(draft, app);
+  await wireClient(draft, app.project, app.webs);
+  await wireHttp(draft, app);
 
-  const limits = presentLimits(project) ?? (await limitsFileOf(project));
-  if (project.trpcFile !== undefined) await addZod(draft, project, [api, ...handlers]);
-  const closedTo = (await seesSupabase(project)) ? SUPABASE_ROLES : [];
-  const table = await addTable(draft, project, limits, { closedTo, now });
-  const { storage } = table;
-  const database = await findDatabase(db?.member ?? api, storage, (file) => draft.readCode(file));
-  const options = { draft, project, limits, database };
-  const isNew = presentLimits(project) === undefined;
-  if (isNew) await addLimits(draft, { project, file: limits, storage, database });
-  else draft.seen(limits);
-  await wireServer(options);
-  const client = await wireClient(draft, project);
-
-  if (table.note !== undefined) draft.note(table.note);
-  if (storage.kind === "memory") {
-    draft.note(
-      "No database client was found, so the limits are in the memory of one process; " +
-        "docs/stores.md of trpc-rate-limit lists the other stores.",
-    );
-  }
+  if (database.storage.kind === "memory") draft.note(IN_MEMORY);
+  if (app.withTrpc10) draft.note(TRPC_10);
   const plan = draft.plan();
-  const isChanged = plan.changes.some(({ file }) =>
-    /(^|\/)(package\.json|pnpm-workspace\.yaml)$/.test(file),
-  );
-  if (!isListed) plan.install = [project.packageManager, addCommand(project), "trpc-rate-limit"];
-  else if (isChanged) plan.install = [project.packageManager, "install"];
-  else if (plan.byHand.some(({ file }) => file.endsWith("package.json"))) {
-    plan.next.push(`${project.packageManager} install`);
-  }
-  plan.next.push(...(await nextSteps({ project, table, limits, client })));
+  planInstall(plan, app, isListed);
+  plan.next.push(...(await nextSteps(app, table)));
   // Only for a new limiter: an existing limiter may already say its plans, and has other limits.
-  if (isNew) plan.next.push(...(await userPlanSteps({ project, limits, database })));
+  if (limits.isNew) plan.next.push(...userPlanSteps(app));
   return plan;
 }
 
-const addCommand = ({ packageManager }: Project) => (packageManager === "npm" ? "install" : "add");
+const ZOD = ["zod", "^4.0.0"] as const;
+const QUERY = ["@tanstack/react-query", "^5.0.0"] as const;
 
-async function addTable(
-  draft: Draft,
-  project: Project,
-  limits: string,
-  options: TableOptions,
-): Promise<AddedTable> {
-  const { db, api } = project;
-  if (db?.orm === "prisma") return addPrismaTable(draft, db.member, options);
-  if (db?.orm === "drizzle") return addDrizzleTable(draft, db.member, options);
-  const storage = findStorage(api);
-  return storage.kind === "memory"
-    ? { storage, isNew: false }
-    : addSql(draft, storage, storage.dialect, limits, options);
+const IN_MEMORY =
+  "No database client was found, so the limits are in the memory of one process; " +
+  "docs/stores.md of trpc-rate-limit lists the other stores.";
+
+/** Resolves with whether package.json names this package afterwards. */
+async function addPackages(draft: Draft, app: Application, version: string): Promise<boolean> {
+  const { project, trpc, servers, http } = app;
+  const pages = http?.wired ? [http.wired.page.member] : [];
+  const makers = trpc?.caller.needsAddress ? trpc.makers : [];
+  const importing = [
+    project.api,
+    ...servers,
+    ...[...app.webs, ...makers].map((each) => each.member),
+    ...pages,
+  ];
+  const isListed = await addPackage(draft, project, [...new Set(importing)], version);
+  // `/trpc` parses what clients send with Zod, and `/fetch/react` has its mutations from TanStack Query.
+  if (project.trpcFile !== undefined) await addPeer(draft, project, [project.api, ...servers], ZOD);
+  await addPeer(draft, project, pages, QUERY);
+  return isListed;
 }
 
-function refuse({ members, db }: Project): void {
-  if (members.some(({ packages }) => packages.has("@planetscale/database"))) {
-    throw new CliError(
-      "the application uses PlanetScale, whose Vitess cannot keep limits; docs/databases.md of " +
-        "trpc-rate-limit lists databases that can",
-    );
+async function writeLimits(draft: Draft, app: Application): Promise<void> {
+  const { project, limits, database } = app;
+  if (!limits.isNew) return draft.seen(limits.file);
+  const { client } = database;
+  if (client.kind !== "none") {
+    const owner = memberOf(project.members, client.file);
+    await addDatabasePackage(draft, project, project.api, owner);
   }
-  const sources = [...(db?.member.sources.values() ?? [])];
-  if (sources.some((text) => /["']@prisma\/adapter-d1["']/.test(text))) {
-    throw new CliError(
-      "the application uses Prisma on Cloudflare D1, with a client for each request, which init " +
-        "cannot wire; docs/guides/workers.md of trpc-rate-limit says how to do it by hand",
-    );
+  return addLimits(draft, { project, file: limits.file, database });
+}
+
+function planInstall(plan: Plan, { project, withTrpc10 }: Application, isListed: boolean): void {
+  const { packageManager } = project;
+  const isChanged = plan.changes.some(({ file }) =>
+    /(^|\/)(package\.json|pnpm-workspace\.yaml)$/.test(file),
+  );
+  if (!isListed) {
+    const add = packageManager === "npm" ? "install" : "add";
+    plan.install = [packageManager, add, "trpc-rate-limit"];
+  } else if (isChanged) plan.install = [packageManager, "install"];
+  else if (plan.byHand.some(({ file }) => file.endsWith("package.json"))) {
+    plan.next.push(`${packageManager} install`);
+  }
+  if (withTrpc10 && plan.install?.[0] === "npm") {
+    delete plan.install;
+    plan.next.push(npmStep(withTrpc10.members));
   }
 }

@@ -33,3 +33,6 @@ export interface Plan {
   /** The further steps that the author has to take, in order. */
   next: string[];
 }
+
+/** Why edits of a file are left to its author; `undefined` for a file that may be edited. */
+export type WhyRefused = (file: string) => string | undefined;

@@ -6,7 +6,10 @@ import { MAIN } from "../support/run-init.js";
 import { makeFolder } from "../support/scaffold.js";
 
 it("ends without an error when its reader closes the pipe, as head does", async () => {
-  await using app = await makeFolder({ "package.json": `{ "dependencies": { "pg": "8" } }` });
+  await using app = await makeFolder({
+    "package.json": `{ "dependencies": { "pg": "8" } }`,
+    "server/db.js": `import pg from "pg";\n\nexport const pool = new pg.Pool();\n`,
+  });
   const child = spawn(process.execPath, [MAIN, "init", "--yes", "--no-install"], {
     cwd: app.root,
     stdio: ["ignore", "pipe", "pipe"],
@@ -19,7 +22,8 @@ it("ends without an error when its reader closes the pipe, as head does", async 
   // What it had begun to write is complete.
   expect(Object.keys(await app.readAll()).toSorted()).toEqual([
     "package.json",
-    "server/limits.mjs",
+    "server/db.js",
+    "server/limits.js",
     "server/rate-limit.sql",
   ]);
 });

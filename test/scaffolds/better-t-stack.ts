@@ -111,6 +111,8 @@ export const STACKS: Stack[] = [
 
 /** The scaffold, and what it starts, needs Node.js 22.12. */
 export const ENV = {
+  // The tests are the one proxy, which says from which address they call.
+  TRUSTED_PROXIES: "1",
   PATH: [
     dirname(node24 ?? process.execPath),
     // The binary itself has another name.

@@ -14,6 +14,7 @@ import { ROOT } from "../docs/pages.js";
 import { launchChromium } from "../support/chromium.js";
 import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { makeProject, type Project, type Server } from "./project.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}/`, import.meta.url));
 /** TanStack Start needs Node 22. `npm run install:test-projects` installs this one. */
@@ -70,8 +71,8 @@ async function expectLivePage(server: Server, name: string): Promise<void> {
     await page.getByText(`Posts left: ${left}`).waitFor();
   }
   await page.getByRole("button", { name: "Post" }).click();
-  await page.getByRole("timer").waitFor();
-  expect(await page.getByRole("timer").textContent()).toMatch(/^[1-6]s$/);
+  await page.locator(COUNTDOWN).waitFor();
+  expect(await page.locator(COUNTDOWN).textContent()).toMatch(/^[1-6]s$/);
   await page.getByRole("button", { name: "Post" }).waitFor();
   expect(problems).toEqual([]);
   await context.close();
@@ -84,7 +85,7 @@ it("Next 16 caches its own components and never a status, and its proxy answers 
   if (inject("unreachable")) skip(inject("unreachable"));
   await using project = await makeProject(fixture("next"));
   expect(await project.install([inject("tarball")])).not.toContain("ERESOLVE");
-  const env = await makeDatabase(project);
+  const env = { ...(await makeDatabase(project)), TRUSTED_PROXIES: "1" };
   await project.run(join(project.root, "node_modules/.bin/next"), ["build"], { env });
 
   await using server = await project.serve(["node_modules/next/dist/bin/next", "start", "-p"], env);

@@ -141,6 +141,13 @@ export function isFunction(node: Node | null | undefined): node is FunctionNode 
   );
 }
 
+/** The function itself, or the function that is passed to a wrapper such as `cache(…)`. */
+export function functionIn(value: Node): FunctionNode | undefined {
+  const node = bare(value);
+  if (isFunction(node)) return node;
+  return node.type === "CallExpression" ? node.arguments.map(bare).find(isFunction) : undefined;
+}
+
 /** The values that a function returns: its body, or the values of its own `return` statements. */
 export function returnsOf(fn: FunctionNode): Node[] {
   if (fn.body.type !== "BlockStatement") return [fn.body];

@@ -1,8 +1,6 @@
-/** Adds the address of the caller to the context, and passes the database of a server to the limits. */
-import type { Node } from "@babel/types";
-import { addressFunction, forwarded, OF_HEADERS } from "../caller.js";
+/** Adds the address of the visitor to the context, and passes the database of a server to the limits. */
+import type { Identifier, Node } from "@babel/types";
 import { type Code, indented } from "../code/code.js";
-import { importText } from "../code/imports.js";
 import {
   bare,
   callsOf,
@@ -16,110 +14,12 @@ import {
   returnsOf,
   startOf,
 } from "../code/syntax.js";
-import { handlerIn } from "./server.js";
+import { functionOf } from "../facts/makers.js";
+import { type Host, hostOf, NEXT, type Server } from "../facts/addresses.js";
 
-/** The place where a server finds the address of a caller. */
-interface Host {
-  /** A text in the file of the context that tells the kind of server. */
-  mark: RegExp;
-  /** The name of the parameter with the request, or of the property of the parameter with the request. */
-  name: string;
-  /** The code of the address. `$` stands for the request. */
-  value: string;
-  /** A function for the end of the file. */
-  helper?: string;
-  /** The import of the helper. */
-  from?: readonly [from: string, name: string];
-}
-
-const ON_WORKERS = "hono/cloudflare-workers";
-
-const BY_CLOUDFLARE = `/** Cloudflare sets the header that it comes from. */
-function addressOf(context: HonoContext): string | undefined {
-  return getConnInfo(context).remote.address;
-}`;
-
-const orConnection = (parameter: string, value: string) =>
-  addressFunction(parameter, value).replace("): string {", "): string | undefined {");
-
-function hono(from: string): Host {
-  return {
-    mark: /\bHonoContext\b/,
-    name: "context",
-    value: "addressOf($)",
-    helper:
-      from === ON_WORKERS
-        ? BY_CLOUDFLARE
-        : orConnection(
-            "context: HonoContext",
-            `context.req.header("x-forwarded-for")?.split(",").at(-1) ??\n    getConnInfo(context).remote.address`,
-          ),
-    from: [from, "getConnInfo"],
-  };
-}
-
-const HEADERS_OF_REQUEST = `req.headers.get("x-forwarded-for")?.split(",").at(-1)`;
-
-/** @param packages the packages of the server. */
-function hostsOf(packages: ReadonlySet<string>): Host[] {
-  const conninfo = packages.has("@hono/node-server")
-    ? "@hono/node-server/conninfo"
-    : packages.has("@cloudflare/workers-types") || packages.has("alchemy")
-      ? ON_WORKERS
-      : "hono/bun";
-  const start: Host = {
-    mark: /\breq\s*:\s*Request\b/,
-    name: "req",
-    value: "addressOf($)",
-    helper: orConnection("req: Request", `${HEADERS_OF_REQUEST} ?? getRequestIP()`),
-    from: ["@tanstack/react-start/server", "getRequestIP"],
-  };
-  return [
-    hono(conninfo),
-    {
-      mark: /\b(?:Create(?:Express|Fastify)ContextOptions|createExpressMiddleware|fastifyTRPCPlugin)\b/,
-      name: "req",
-      // The framework finds the address by its own setting for proxies.
-      value: "$.ip",
-    },
-    {
-      mark: /\b(?:Create(?:HTTP|Next)ContextOptions|createHTTP(?:Server|Handler)|createNextApiHandler)\b/,
-      name: "req",
-      value: "addressOf($)",
-      helper: orConnection(
-        "req: IncomingMessage",
-        `req.headers["x-forwarded-for"]?.toString().split(",").at(-1) ??\n    req.socket.remoteAddress`,
-      ),
-      from: ["node:http", "type IncomingMessage"],
-    },
-    ...(packages.has("@tanstack/react-start") ? [start] : []),
-    {
-      mark: /\b(?:FetchCreateContextFnOptions|fetchRequestHandler|trpcServer)\b|\b_?req\s*:\s*(?:NextRequest|Request)\b/,
-      name: "req",
-      value: "addressOf($)",
-      helper: addressFunction("req: Request", forwarded("req.headers")),
-    },
-    OTHER_HOST,
-  ];
-}
-
-const OTHER_HOST: Host = {
-  mark: /\bheaders\s*:\s*Headers\b/,
-  name: "headers",
-  value: "addressOf($)",
-  helper: OF_HEADERS,
-};
-
-/** The lines for an author who makes the context in another way. */
-export function addressLines(creator: string, text: string, packages: ReadonlySet<string>): string {
-  const host = hostsOf(packages).find(({ mark }) => mark.test(text)) ?? OTHER_HOST;
-  const imports = host.from ? `${importText(host.from[0], [host.from[1]])}\n\n` : "";
-  return `${imports}// In what ${creator} returns, where \`${host.name}\` is that of the request:
-address: ${host.value.replace("$", host.name)},${host.helper ? `\n\n${host.helper}` : ""}`;
-}
-
-const FIELD = `/** Of the caller, for the limits of visitors. */
-address: string | undefined;`;
+/** Optional, so that all who make a context by hand, such as tests, still compile. */
+const FIELD = `/** Of the visitor, for the limits of those who are not logged in. */
+address?: string | undefined;`;
 
 /** @param name the name of the type; without a name, the type in `initTRPC.context<{ … }>` is edited. */
 export function editContextType(code: Code, name: string | undefined): boolean {
@@ -137,7 +37,7 @@ export function editContextType(code: Code, name: string | undefined): boolean {
           : undefined;
   if (body?.type !== "TSInterfaceBody" && body?.type !== "TSTypeLiteral") return false;
   if (!code.textOf(body).includes("\n")) {
-    code.insert(startOf(body) + 1, " address: string | undefined;");
+    code.insert(startOf(body) + 1, ` ${FIELD.split("\n")[1]}`);
     return true;
   }
   const indent = code.indentAt(startOf(body)) + code.unit;
@@ -152,74 +52,137 @@ export function editContextType(code: Code, name: string | undefined): boolean {
 export function editCreateContext(
   code: Code,
   creator: string | undefined,
-  packages: ReadonlySet<string>,
+  server: Server,
 ): boolean {
-  const host = hostsOf(packages).find(({ mark }) => mark.test(code.text));
-  const fn = creator === undefined ? inlineCreator(code) : declaredFunction(code, creator);
-  if (host === undefined || !isFunction(fn)) return false;
+  const fn = functionOf(code, creator);
+  const host = hostOf(code.text, server);
+  if (fn === undefined || host === undefined) return false;
   const [returned, ...others] = returnsOf(fn).map(bare);
   if (returned?.type !== "ObjectExpression" || others.length > 0) return false;
   if (propertyOf(returned, "address")) return true;
-  const request =
-    creator === undefined && fn.params.length === 0
-      ? withParameter(code, fn, host.name)
-      : requestIn(code, fn, host.name);
-  if (request === undefined) return false;
-  const entry = `address: ${host.value.replace("$", request)},`;
+  const found = requestOf(code, fn, host, creator === undefined) ?? ofNext(code, fn, server);
+  if (found === undefined) return false;
+  const entry = `address: ${found.host.value.replaceAll("$", found.request)},`;
   const [first] = returned.properties;
   const isOneLine = !code.textOf(returned).includes("\n");
   const indent = code.indentAt(startOf(returned)) + code.unit;
   if (isOneLine)
     code.insert(startOf(returned) + 1, ` ${first ? entry : entry.slice(0, -1)}${first ? "" : " "}`);
   else code.insert(startOf(returned) + 1, `\n${indent}${entry}`);
-  if (host.helper) code.append(`${code.styled(host.helper)}\n`);
-  if (host.from) code.addImport(host.from[0], [host.from[1]]);
+  for (const [from, name] of found.host.imports) code.addImport(from, [name]);
   return true;
 }
 
-function declaredFunction({ program }: Code, name: string): Node | undefined {
-  const value = declaredIn(program).find((each) => each.name === name)?.value;
-  return value && bare(value);
+interface Request {
+  host: Host;
+  /** The code of the request. */
+  request: string;
 }
 
-/** The function in `createContext` of the settings of a handler. */
-export function inlineCreator(code: Code): FunctionNode | undefined {
-  const settings = handlerIn(code);
-  const property = settings && propertyOf(settings, "createContext");
-  const fn = property?.type === "ObjectProperty" ? bare(property.value) : property;
-  return isFunction(fn) ? fn : undefined;
+/**
+ * Next gives the headers to any async function. A file that has another `headers` is left to its author.
+ */
+function ofNext(code: Code, fn: FunctionNode, { packages }: Server): Request | undefined {
+  const isFree = !namesIn(code.program).includes(NEXT.name);
+  return packages.has("next") && fn.async && isFree
+    ? { host: NEXT, request: NEXT.name }
+    : undefined;
 }
 
-/** Adds a parameter to a function. The handler gives the parameter its type. */
-function withParameter(code: Code, fn: FunctionNode, name: string): string {
-  code.insert(code.text.indexOf("(", startOf(fn)) + 1, `{ ${name} }`);
-  return name;
+/** The request that a function can read: its own, or that of a function around it. */
+function requestOf(
+  code: Code,
+  fn: FunctionNode,
+  host: Host,
+  isInline: boolean,
+): Request | undefined {
+  if (host === NEXT) return undefined;
+  const { name } = host;
+  const outer = outerBinding(code, fn, host);
+  if (fn.params.length === 0 && outer !== undefined) {
+    return outer.isRequest ? { host, request: name } : undefined;
+  }
+  // A new parameter must not hide what the function reads by that name today.
+  const isFree = outer === undefined && !namesIn(fn.body).includes(name);
+  if (fn.params.length === 0) {
+    if (!isInline || !isFree) return undefined;
+    // The handler gives the parameter its type.
+    code.insert(code.text.indexOf("(", startOf(fn)) + 1, `{ ${name} }`);
+    return { host, request: name };
+  }
+  const request = requestIn(code, fn, host, isFree);
+  return request === undefined ? undefined : { host, request };
+}
+
+/** The names of variables in a part of the code. */
+function namesIn(node: Node): string[] {
+  return findAll(node, "Identifier").flatMap(({ node: each, around }) => {
+    const parent = around.at(-1);
+    const isKey =
+      parent !== undefined &&
+      (("key" in parent && parent.key === each && !("shorthand" in parent && parent.shorthand)) ||
+        ("property" in parent && parent.property === each));
+    return isKey ? [] : [each.name];
+  });
+}
+
+/** A parameter of this name of a function around `fn`, or a variable of the file. */
+function outerBinding(code: Code, fn: FunctionNode, host: Host) {
+  const { name } = host;
+  const around = findAll(code.program, fn.type).find(({ node }) => node === fn)?.around ?? [];
+  for (const each of around.toReversed()) {
+    if (!isFunction(each)) continue;
+    for (const parameter of each.params) {
+      if (!namesIn(parameter).includes(name)) continue;
+      const type = parameter.type === "Identifier" ? typeOf(code, parameter) : "";
+      return { isRequest: host.itself?.test(type) === true };
+    }
+  }
+  return declaredIn(code.program).some((each) => each.name === name)
+    ? { isRequest: false }
+    : undefined;
 }
 
 /**
  * The code by which the function reads its request. Adds the request to the parameter, if it is missing
  * there.
  */
-function requestIn(code: Code, fn: FunctionNode, name: string): string | undefined {
+function requestIn(
+  code: Code,
+  fn: FunctionNode,
+  { name, itself }: Host,
+  isFree: boolean,
+): string | undefined {
+  for (const each of fn.params) {
+    if (each.type !== "Identifier" || !itself?.test(typeOf(code, each))) continue;
+    return each.name.startsWith("_") ? renamed(code, each, name, isFree) : each.name;
+  }
   const [parameter] = fn.params;
   if (parameter?.type === "ObjectPattern") {
     const own = parameter.properties.find(
       (each) => each.type === "ObjectProperty" && nameOf(each.key) === name,
     );
     if (own?.type === "ObjectProperty") return nameOf(own.value);
+    if (!isFree) return undefined;
     code.insert(startOf(parameter) + 1, ` ${name}${parameter.properties.length > 0 ? "," : " "}`);
     return name;
   }
-  if (parameter?.type !== "Identifier") return undefined;
-  const type = parameter.typeAnnotation ? code.textOf(parameter.typeAnnotation) : "";
-  const end = startOf(parameter) + parameter.name.length;
-  if (/^:\s*(?:\w+\.)?(?:Next)?Request\b/.test(type)) {
-    if (parameter.name.startsWith("_")) code.replace(startOf(parameter), end, name);
-    return parameter.name.startsWith("_") ? name : parameter.name;
-  }
-  if (!parameter.name.startsWith("_")) return `${parameter.name}.${name}`;
-  code.replace(startOf(parameter), end, `{ ${name} }`);
-  return name;
+  // An untyped parameter of a function that has a name may be anything.
+  if (parameter?.type !== "Identifier" || typeOf(code, parameter) === "unknown") return undefined;
+  return parameter.name.startsWith("_")
+    ? renamed(code, parameter, `{ ${name} }`, isFree) && name
+    : `${parameter.name}.${name}`;
+}
+
+/** The text of the type of a parameter. */
+function typeOf(code: Code, { typeAnnotation: type }: Identifier): string {
+  return type ? code.textOf(type).replace(/^:\s*/, "") : "";
+}
+
+function renamed(code: Code, parameter: Identifier, by: string, isFree: boolean) {
+  if (!isFree) return undefined;
+  code.replace(startOf(parameter), startOf(parameter) + parameter.name.length, by);
+  return by;
 }
 
 /**

@@ -1,33 +1,8 @@
-/** The edits of the files of a server: the handler of tRPC, and Prisma's adapter. */
-import type { ObjectExpression } from "@babel/types";
+/** The edit of the handler of tRPC. */
 import type { Code } from "../code/code.js";
 import { importText } from "../code/imports.js";
-import { callsOf, endOf, findAll, nameOf, propertyOf, startOf } from "../code/syntax.js";
-
-const HANDLERS = [
-  "fetchRequestHandler",
-  "trpcServer",
-  "createExpressMiddleware",
-  "createHTTPServer",
-  "createHTTPHandler",
-  "createNextApiHandler",
-];
-
-export const HANDLER_HINT = new RegExp(String.raw`\b(${HANDLERS.join("|")}|fastifyTRPCPlugin)\b`);
-
-/** The settings of the handler that serves tRPC. */
-export function handlerIn({ program }: Code): ObjectExpression | undefined {
-  for (const { node } of callsOf(program, ...HANDLERS)) {
-    const [settings] = node.arguments;
-    if (settings?.type === "ObjectExpression" && propertyOf(settings, "router")) return settings;
-  }
-  // Fastify has the settings in the options of its plugin.
-  return findAll(program, "ObjectProperty")
-    .filter(({ node }) => nameOf(node.key) === "trpcOptions")
-    .flatMap(({ node }) => findAll(node.value, "ObjectExpression"))
-    .map(({ node }) => node)
-    .find((object) => propertyOf(object, "router"));
-}
+import { endOf, propertyOf, startOf } from "../code/syntax.js";
+import { handlerIn } from "../facts/server.js";
 
 /** Adds `Retry-After`, and the fields of the limits, to the answers of tRPC. */
 export function editHandler(code: Code): boolean {
@@ -42,7 +17,18 @@ export function editHandler(code: Code): boolean {
   return true;
 }
 
-export const HANDLER_LINES = `${importText("trpc-rate-limit/trpc", ["rateLimitResponseMeta"])}
+/** The lines for an author whose handler has another form, or a `responseMeta` of its own. */
+export function handlerLines(code: Code | undefined): string {
+  const settings = code && handlerIn(code);
+  const isTaken = settings !== undefined && propertyOf(settings, "responseMeta") !== undefined;
+  return `${importText("trpc-rate-limit/trpc", ["rateLimitResponseMeta"])}
 
 // In the settings of the handler of tRPC: Retry-After, and the fields of the limits.
-responseMeta: rateLimitResponseMeta,`;
+${isTaken ? MERGED : "responseMeta: rateLimitResponseMeta,"}`;
+}
+
+const MERGED = `responseMeta(call) {
+  const own = {}; // the header fields that your responseMeta returns today
+  const { headers = [] } = rateLimitResponseMeta(call);
+  return { headers: { ...own, ...Object.fromEntries(headers) } };
+},`;

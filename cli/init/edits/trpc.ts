@@ -1,6 +1,6 @@
 /** The edits of the file of tRPC, and of the file of its router. */
-import type { Node } from "@babel/types";
-import type { Caller } from "../caller.js";
+import type { Node, ObjectExpression } from "@babel/types";
+import type { Caller } from "../facts/caller.js";
 import type { Code } from "../code/code.js";
 import { importText } from "../code/imports.js";
 import {
@@ -14,13 +14,16 @@ import {
   returnsOf,
   startOf,
 } from "../code/syntax.js";
-import { createCallOf } from "../context.js";
+import { createCallOf } from "../facts/context.js";
 
 export interface SectionOptions {
   /** The module from which the file imports the limits. */
   limits: string;
   caller: Caller;
 }
+
+const PROXIES = `
+ * Behind proxies of your own, set TRUSTED_PROXIES to their number: see docs/visitors.md of trpc-rate-limit.`;
 
 /** The code after \`const t\`. */
 function section({ limits, caller }: SectionOptions, t: string): string {
@@ -33,17 +36,19 @@ function section({ limits, caller }: SectionOptions, t: string): string {
  * The limits are in "${limits}". \`.use(rateLimited("createPost"))\` charges one of them in a
  * procedure, and components read it with \`useRateLimit("createPost")\`.
  *
- * \`key\` says whose limit it is: ${who}.
+ * \`key\` says whose limit it is: ${who}.${caller.isForwarded ? PROXIES : ""}
  */
 export const { rateLimited, router: rateLimitRouter } = createRateLimitTRPC({
   ${t === "t" ? "t" : `t: ${t}`},
   limiter,
   key: ${caller.key},
-});${caller.helper === undefined ? "" : `\n\n${caller.helper}`}`;
+});`;
 }
 
 const FORMATTER =
   "errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),";
+const namesIn = (key: string) =>
+  ["clientAddress", "ipKey"].filter((name) => key.includes(`${name}(`));
 const NAMES = ["createRateLimitTRPC", "formatRateLimitError"];
 
 /**
@@ -72,7 +77,7 @@ export function editTrpcFile(code: Code, options: SectionOptions): boolean {
   } else return false;
   const end = code.lineEnd(endOf(statement));
   code.insert(end, `\n\n${code.styled(section(options, variable.id.name))}`);
-  if (options.caller.key.includes("ipKey(")) code.addImport("trpc-rate-limit/server", ["ipKey"]);
+  code.addImport("trpc-rate-limit/server", namesIn(options.caller.key));
   code.addImport("trpc-rate-limit/trpc", NAMES);
   code.addImport(options.limits, ["limiter"]);
   return true;
@@ -126,7 +131,7 @@ function wrapReturned(code: Code, value: Node, error: string): void {
 
 /** The lines for an author of a file with another form. */
 export function trpcLines(options: SectionOptions): string {
-  return `${importText("trpc-rate-limit/server", ["ipKey"])}
+  return `${importText("trpc-rate-limit/server", namesIn(options.caller.key))}
 ${importText("trpc-rate-limit/trpc", NAMES)}
 ${importText(options.limits, ["limiter"])}
 
@@ -148,9 +153,14 @@ export function routerIn(code: Code) {
     ({ node }) => nameOf(node.id) === name,
   );
   const value = made?.node.init && bare(made.node.init);
-  return value?.type === "CallExpression" && value.arguments[0]?.type === "ObjectExpression"
-    ? value.arguments[0]
-    : undefined;
+  return value ? routesIn(value) : undefined;
+}
+
+/** The object in `router({ … })`, also inside of `mergeRouters(router({ … }), …)`. */
+function routesIn(value: Node): ObjectExpression | undefined {
+  const [first] = value.type === "CallExpression" ? value.arguments : [];
+  if (first === undefined) return undefined;
+  return first.type === "ObjectExpression" ? first : routesIn(first);
 }
 
 /**

@@ -5,7 +5,13 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { describe, expect, it } from "vitest";
 import { checkStream } from "../../../cli/doctor/check-stream.js";
-import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
+import {
+  createRateLimiter,
+  createRateLimitHandler,
+  memoryStore,
+  MINUTE,
+  toNodeHandler,
+} from "../../../server/index.js";
 import { createRateLimitTRPC } from "../../../server/trpc/index.js";
 import { startServer } from "../../support/http.js";
 import { runDoctor } from "../../support/run-doctor.js";
@@ -34,6 +40,19 @@ function start({
   return startServer(t.router(isMounted ? { rateLimit: rl.router } : {}), () => {
     if (!isLoggedIn) throw new TRPCError({ code: "UNAUTHORIZED", message: "Log in first" });
     return {};
+  });
+}
+
+/** A server without tRPC, with the handler of limits at one path and the same text at all others. */
+function startHandler(key: string | null = "ann", otherwise = "<title>App</title>") {
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: { send: { kind: "token bucket", rate: 10, period: MINUTE } },
+  });
+  const handler = toNodeHandler(createRateLimitHandler({ limiter, key: () => key }));
+  return startAnswering((req, res) => {
+    if (req.url!.startsWith("/api/limits?")) handler(req, res);
+    else res.end(otherwise);
   });
 }
 
@@ -76,6 +95,33 @@ it.each([{ wraps: false }, { wraps: true }])(
     expect(await check(server.url)).toMatchObject({ level: "ok", check: "stream" });
   },
 );
+
+it("hears the first event of the handler of limits, which it finds by the answer", async () => {
+  await using server = await startHandler();
+  expect(await check(`${server.url}/api/limits`)).toMatchObject({ level: "ok", check: "stream" });
+  expect(await check(`${server.url}/api/limits`, ["other", "send"])).toMatchObject({ level: "ok" });
+  expect(await check(`${server.url}/api`)).toMatchObject({
+    level: "error",
+    message: expect.stringContaining("no handler of limits"),
+  });
+});
+
+it("finds the handler beside a host whose error for other paths is JSON", async () => {
+  await using server = await startHandler("ann", JSON.stringify({ error: "Only HTML here" }));
+  expect(await check(`${server.url}/api/limits`)).toMatchObject({ level: "ok" });
+  expect(await check(`${server.url}/api`)).toMatchObject({
+    level: "warning",
+    message: expect.stringContaining("Only HTML here"),
+  });
+});
+
+it("says why the handler of limits has refused", async () => {
+  await using server = await startHandler(null);
+  expect(await check(`${server.url}/api/limits`)).toMatchObject({
+    level: "warning",
+    message: expect.stringContaining("has refused to watch a limit: BAD_REQUEST"),
+  });
+});
 
 it("tries the next name if one is refused", async () => {
   await using server = await start();
@@ -155,7 +201,7 @@ it.each([
   });
   expect(await check(`${proxy.url}/api/trpc`)).toMatchObject({
     level: "error",
-    message: `there is no tRPC at ${proxy.url}/api/trpc: HTTP ${status}, an HTML page with the title "${said}"`,
+    message: `there is no tRPC and no handler of limits at ${proxy.url}/api/trpc: HTTP ${status}, an HTML page with the title "${said}"`,
     advice: expect.stringContaining("pass the URL of tRPC"),
   });
 });
@@ -219,17 +265,20 @@ it("shows no secret of its URL or of its header lines, whatever goes wrong", asy
 });
 
 it("sends the user, the password and the query of its URL", async () => {
-  let seen: { url: string | undefined; authorization: string | undefined } | undefined;
+  const seen: { url: string | undefined; authorization: string | undefined }[] = [];
   const server = createServer(({ url, headers: { authorization } }, res) => {
-    seen = { url, authorization };
+    seen.push({ url, authorization });
     res.end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   await check(`http://ann:p%40ss@127.0.0.1:${port}/api/trpc/?token=t`);
   server.close();
-  expect(seen?.url).toMatch(/^\/api\/trpc\/rateLimit\.watch\?token=t&input=/);
-  expect(seen?.authorization).toBe(`Basic ${btoa("ann:p@ss")}`);
+  const authorization = `Basic ${btoa("ann:p@ss")}`;
+  expect(seen).toEqual([
+    { url: expect.stringMatching(/^\/api\/trpc\/rateLimit\.watch\?token=t&input=/), authorization },
+    { url: expect.stringMatching(/^\/api\/trpc\/\?token=t&action=watch&items=/), authorization },
+  ]);
 });
 
 it("finds the names of limits in the sources", async () => {

@@ -52,6 +52,18 @@ describe("doctor in a monorepo", () => {
     );
   });
 
+  it("warns once of a version that several packages have", async () => {
+    await using app = await makeFolder({
+      ...monorepo(),
+      "node_modules/drizzle-orm/package.json": `{ "version": "0.28.6" }`,
+    });
+    const found = await doctor({ root: app.root, peers: {} });
+    const warnings = found.filter(({ message }) => message.includes("drizzle-orm is 0.28.6"));
+    expect(warnings.map(({ message }) => message.split(":")[0])).toEqual([
+      "packages/api, apps/server, apps/web, packages/db",
+    ]);
+  });
+
   it("finds packages with different versions of tRPC", async () => {
     await using app = await makeFolder({
       ...monorepo(),

@@ -1,8 +1,9 @@
 /** `doctor` on real databases, each with one fault. */
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, inject, it } from "vitest";
-import { collationSql } from "../../../cli/init/prisma-schema.js";
+import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { doctor } from "../../../cli/doctor/doctor.js";
+import { collationSql } from "../../../cli/init/edits/prisma-table.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../../server/index.js";
 import {
   createMysql,
@@ -307,6 +308,16 @@ describe("doctor", () => {
     const findings = await runDoctor(`file:${folder.root}/none.db`);
     expect(findingOf(findings, "connect").message).toContain("there is no file");
     expect(await folder.readAll()).toEqual({});
+  });
+
+  it("shows the path of a SQLite file as it is written, before the first migration", async () => {
+    await using app = await makeFolder({ ".env": "DATABASE_URL=file:./db.sqlite\n" });
+    vi.stubEnv("DATABASE_URL", "");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const findings = await doctor({ root: app.root, peers: {} });
+    const { message, advice } = findingOf(findings, "connect");
+    expect(message).toBe("there is no file for file:./db.sqlite yet");
+    expect(advice).toContain("make it by a migration of the application");
   });
 
   it("names the packages that could connect, if the application has none", async () => {

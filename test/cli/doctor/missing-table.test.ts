@@ -12,7 +12,8 @@ import { runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 import { SCHEMA, TABLES } from "../../support/odd-project.js";
 
-const packageJson = (name: string) => `{\n  "dependencies": {\n    "${name}": "1"\n  }\n}\n`;
+const packageJson = (name: string, version = "1") =>
+  `{\n  "dependencies": {\n    "${name}": "${version}"\n  }\n}\n`;
 
 it.each([
   { client: "pg", command: 'psql "${DATABASE_URL:?}" -f server/rate-limit.sql' },
@@ -72,7 +73,7 @@ it.each(["postgresql", "mysql", "sqlite"] as const)(
 
 it("of a schema without the table sends to init, and with it to a migration", async () => {
   await using prisma = await makeFolder({
-    "package.json": packageJson("@prisma/client"),
+    "package.json": packageJson("@prisma/client", "^7.0.0"),
     "prisma/schema.prisma": SCHEMA,
   });
   await using drizzle = await makeFolder({
@@ -85,5 +86,7 @@ it("of a schema without the table sends to init, and with it to a migration", as
     expect(await missingAdvice(root, "postgresql")).not.toContain("init");
   }
   expect(await missingAdvice(prisma.root, "postgresql")).toContain("prisma migrate dev");
-  expect(await missingAdvice(drizzle.root, "postgresql")).toContain("drizzle-kit");
+  expect(await missingAdvice(drizzle.root, "postgresql")).toContain("npx drizzle-kit");
+  await drizzle.write("bun.lock", "");
+  expect(await missingAdvice(drizzle.root, "postgresql")).toContain("bunx drizzle-kit push");
 });

@@ -2,7 +2,7 @@
 import { chmod, lstat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeChange } from "../../../cli/init/files.js";
+import { writeChange } from "../../../cli/init/files/files.js";
 import { runCommand, runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 
@@ -193,6 +193,38 @@ export const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() }
       expect(await runInit(app.root)).toMatch(/^Nothing to change/m);
     },
   );
+
+  it("with another table in rate-limit.ts gets a file of another name", async () => {
+    const other = `import { pgTable, text } from "drizzle-orm/pg-core";\n\nexport const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() });\n`;
+    await using app = await makeFolder({
+      "package.json": PACKAGE.replace("zod", "drizzle-orm"),
+      "drizzle.config.ts": `export default defineConfig({ schema: "./src/schema", dialect: "postgresql" });`,
+      "src/schema/rate-limit.ts": other,
+      "src/db.ts": "export const db = drizzle(url);\n",
+    });
+    await runInit(app.root);
+    expect(await app.read("src/schema/rate-limit.ts")).toBe(other);
+    expect(await app.read("src/schema/trpc-rate-limit.ts")).toContain(
+      'export const trpcRateLimits = pgTable(\n  "trpc_rate_limits",',
+    );
+    expect(await app.read("src/limits.ts")).toContain(
+      'import { trpcRateLimits } from "./schema/trpc-rate-limit";',
+    );
+    expect(await runInit(app.root)).toMatch(/^Nothing to change/m);
+  });
+
+  it.each([
+    ["^0.34.0", "(t) => ({ key: primaryKey({ columns: [t.name, t.key, t.shard] }) }),"],
+    ["^0.36.0", "(t) => [primaryKey({ columns: [t.name, t.key, t.shard] })],"],
+  ])("of %s gets constraints of the form that its types take", async (range, line) => {
+    await using app = await makeFolder({
+      "package.json": PACKAGE.replace('"zod": "^4.0.0"', `"drizzle-orm": "${range}"`),
+      "src/db/schema.ts": `import { pgTable } from "drizzle-orm/pg-core";\n`,
+      "src/db/index.ts": "export const db = drizzle(url);\n",
+    });
+    await runInit(app.root);
+    expect(await app.read("src/db/schema.ts")).toContain(line);
+  });
 
   it("of several files is left to its author, with the limits that need it", async () => {
     await using app = await makeFolder({

@@ -42,7 +42,9 @@ describe("an application with tRPC", () => {
     ["auth: getAuth(req)", "ctx.auth.userId", "ctx.auth?.userId ? `user:${ctx.auth.userId}`"],
     ["ip: req.ip", "", "=> ipKey(ctx.ip)"],
   ])("whose context has %s, which it reads as %j, has the key %s", async (field, read, key) => {
-    const context = EXPRESS.context.replace("return { pool }", `return { ${field}, pool }`);
+    const context = EXPRESS.context
+      .replace("return { pool }", `return { ${field}, pool }`)
+      .replace("{ res }:", "{ req, res }:");
     const more = { "src/posts.ts": `export const who = (ctx) => ${read || "ctx"};\n` };
     await using app = await makeFolder(application({ ...EXPRESS, context, more }));
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
@@ -65,7 +67,7 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
     await using app = await makeFolder(application({ ...EXPRESS, context, more }));
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
     const made = await app.read("src/context.ts");
-    expect(made).toContain("  address: string | undefined;\n  pool: typeof pool;");
+    expect(made).toContain("  address?: string | undefined;\n  pool: typeof pool;");
     expect(made).toContain("async ({ req }: CreateExpressContextOptions)");
     expect(made).toContain("=> ({\n  address: req.ip,\n  pool,");
     expect(await app.read("src/a.ts")).toBe(more["src/a.ts"]);
@@ -90,7 +92,7 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
     expect(await app.read("src/server.ts")).toContain(text);
     expect(await app.read("src/trpc.ts")).toContain(
-      ".context<{ address: string | undefined; pool: Pool }>()",
+      ".context<{ address?: string | undefined; pool: Pool }>()",
     );
   });
 
@@ -99,13 +101,11 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
     const said = "`one\n  two ${name}\n`";
     files["src/client.tsx"] = files["src/client.tsx"]!.replace(
       '{ url: "/trpc" }',
-      `{\n  url: "/trpc",\n  headers: () => ({ said: ${said} }),\n}`,
+      `{\n  url: "/trpc",\n  fetch: () => fetch(${said}),\n}`,
     );
     await using app = await makeFolder(files);
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
-    expect(await app.read("src/client.tsx")).toContain(
-      `\n    headers: () => ({ said: ${said} }),\n`,
-    );
+    expect(await app.read("src/client.tsx")).toContain(`\n    fetch: () => fetch(${said}),\n`);
   });
 
   it("that subscribes already keeps its link for that", async () => {
@@ -156,11 +156,10 @@ export const createContext = wrap((headers: Headers) => make({ pool, headers }))
 `;
     await using app = await makeFolder(application({ ...EXPRESS, context }));
     const printed = await runInit(app.root);
-    expect(await app.read("src/context.ts")).toContain("address: string | undefined;");
+    expect(await app.read("src/context.ts")).toContain("address?: string | undefined;");
     const lines = printed.slice(printed.indexOf("By hand")).replace(/^ {4}/gm, "");
-    expect(lines).toContain("address: addressOf(headers),");
-    expect(lines).toContain("function addressOf(headers: Headers): string {");
-    expect(lines).toContain('.at(-1) ?? "127.0.0.1";');
+    expect(lines).toContain('import { clientAddress } from "trpc-rate-limit/server";');
+    expect(lines).toContain("address: clientAddress(headers),");
   });
 
   it("whose tRPC has no context is told the lines for one", async () => {

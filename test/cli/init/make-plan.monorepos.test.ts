@@ -82,7 +82,7 @@ app.use("/trpc/*", trpcServer({
       "  router: appRouter,\n  responseMeta: rateLimitResponseMeta,\n",
     );
     expect(await app.read("apps/server/package.json")).toContain('"trpc-rate-limit": "^1.2.3"');
-    expect(printed).toContain("doctor --app http://localhost:3000/trpc,");
+    expect(printed).toContain("doctor --app http://localhost:3000/trpc, in packages/api, while");
   });
 
   it("takes the user of better-auth's session, whose table has a column userId", async () => {
@@ -149,15 +149,17 @@ app.use("/trpc/*", trpcServer({
   });
 
   it.each<[NonNullable<MonorepoOptions["host"]>, string, string]>([
-    ["hono", "apps/server", "getConnInfo(context).remote.address"],
+    ["hono", "apps/server", "{ connection: getConnInfo(context).remote.address }"],
     ["express", "apps/server", "address: req.ip,"],
-    ["next", "apps/web", 'req.headers.get("x-forwarded-for")?.split(",").at(-1) ?? "127.0.0.1";'],
-    ["start", "apps/web", "?? getRequestIP();"],
+    ["next", "apps/web", "address: clientAddress(req.headers),"],
+    ["start", "apps/web", "clientAddress(req.headers, { connection: getRequestIP() }),"],
   ])("gives the context of %s the address of the caller", async (host, folder, text) => {
     await using app = await makeFolder(monorepo({ host }));
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
     expect(await app.read(`${folder}/src/context.ts`)).toContain(text);
-    expect(await app.read("packages/api/src/context.ts")).toContain("address: string | undefined;");
+    expect(await app.read("packages/api/src/context.ts")).toContain(
+      "address?: string | undefined;",
+    );
     const limits = await app.read("packages/api/src/limits.ts");
     expect(limits.includes("globalForLimiter")).toBe(host === "next");
   });
@@ -169,10 +171,11 @@ app.use("/trpc/*", trpcServer({
     await using app = await makeFolder(monorepo({ packageManager }));
     const printed = await runInit(app.root);
     expect(await app.read(file)).toContain(text);
-    for (const folder of ["packages/api", "apps/web"]) {
+    // The context of the server imports clientAddress.
+    for (const folder of ["packages/api", "apps/server", "apps/web"]) {
       expect(await app.read(`${folder}/package.json`)).toContain('"trpc-rate-limit": "catalog:"');
     }
-    expect(await app.read("apps/server/package.json")).not.toContain("trpc-rate-limit");
+    expect(await app.read("packages/db/package.json")).not.toContain("trpc-rate-limit");
     expect(printed).toContain(`1. ${packageManager} install\n2. ${packageManager} run db:push`);
   });
 
@@ -223,8 +226,8 @@ export const { router, procedure: publicProcedure } = make();
     expect(limits).not.toContain("autoPrune");
     const context = await app.read("apps/server/src/context.ts");
     expect(context).toContain('import { getConnInfo } from "hono/cloudflare-workers";');
-    // On Workers, that header is no more than what visitors send.
-    expect(context).not.toContain("x-forwarded-for");
+    // Cloudflare is the only proxy of a Worker.
+    expect(context).not.toContain("clientAddress");
     expect(await runInit(app.root)).toMatch(/^Nothing to change/);
   });
 
@@ -234,14 +237,31 @@ export const { router, procedure: publicProcedure } = make();
     await expect(runInit(app.root)).rejects.toThrow("Prisma on Cloudflare D1");
   });
 
-  it("leaves an application of its own in a monorepo to itself", async () => {
+  it("keeps the limits of an application of its own in the database there, too", async () => {
+    const db =
+      'import { PrismaClient } from "./client";\nexport const prisma = new PrismaClient();\n';
     await using app = await makeFolder({
-      ...monorepo(),
-      "apps/docs/package.json": `{ "name": "docs", "dependencies": { "next": "^16.0.0", "typescript": "^6.0.3" } }\n`,
+      ...monorepo({ orm: "prisma", db }),
+      "apps/docs/package.json": `{\n  "name": "docs",\n  "dependencies": {\n    "next": "^16.0.0",\n    "typescript": "^6.0.3"\n  }\n}\n`,
     });
     await runInit(`${app.root}/apps/docs`);
-    expect(await app.read("apps/docs/server/limits.ts")).toContain("memoryStore()");
+    const limits = await app.read("apps/docs/server/limits.ts");
+    expect(limits).toContain('import { prisma } from "@shop/db";');
+    expect(await app.read("apps/docs/package.json")).toContain('"@shop/db": "*",');
     expect(await app.read("packages/api/package.json")).not.toContain("trpc-rate-limit");
+  });
+
+  it("prints the limits of an application that no client of the database is handed to", async () => {
+    await using app = await makeFolder({
+      ...monorepo(),
+      "apps/docs/package.json": `{\n  "name": "docs",\n  "dependencies": {\n    "next": "^16.0.0"\n  }\n}\n`,
+    });
+    const printed = await runInit(`${app.root}/apps/docs`);
+    expect(printed).toMatch(
+      /By hand, in packages\/db\/src\/index\.ts .*\n\n {4}export const db = createDb\(…\);/,
+    );
+    expect(printed).toContain("By hand, in apps/docs/server/limits.mjs (it comes after");
+    expect(printed).not.toContain("memoryStore");
   });
 });
 
@@ -253,7 +273,7 @@ describe("init in a monorepo of create-t3-turbo's shape", () => {
     expect(limits).toContain('import { db } from "@acme/db/client";');
     expect(limits).toContain('import { rateLimits } from "@acme/db/schema";');
     const trpc = await app.read("packages/api/src/trpc.ts");
-    expect(trpc).toContain("    address: addressOf(opts.headers),\n    db,");
+    expect(trpc).toContain("    address: clientAddress(opts.headers),\n    db,");
     expect(trpc).toContain(`  errorFormatter: ({ shape, error }) =>
     formatRateLimitError(
       {

@@ -1,0 +1,32 @@
+/** The version of the package that `init` writes into package.json or a catalog. */
+import { expect, it } from "vitest";
+import { monorepo } from "../../../support/monorepo.js";
+import { runInit } from "../../../support/run-init.js";
+import { makeFolder } from "../../../support/scaffold.js";
+
+const withRange = (range: string) => {
+  const files = monorepo({ packageManager: "pnpm" });
+  const root = files["package.json"]!;
+  return {
+    ...files,
+    "package.json": root.replace('"zod"', `"trpc-rate-limit": "${range}",\n    "zod"`),
+  };
+};
+
+it("is in the catalog what the root has already", async () => {
+  await using app = await makeFolder(withRange("~1.0.5"));
+  await runInit(app.root);
+  expect(await app.read("pnpm-workspace.yaml")).toContain("  trpc-rate-limit: ~1.0.5\n");
+  expect(await app.read("packages/api/package.json")).toContain('"trpc-rate-limit": "catalog:"');
+});
+
+it("is the path of a tarball from each package, because pnpm has no paths in a catalog", async () => {
+  await using app = await makeFolder(withRange("file:../trpc-rate-limit.tgz"));
+  await runInit(app.root);
+  expect(await app.read("pnpm-workspace.yaml")).not.toContain("trpc-rate-limit");
+  for (const folder of ["packages/api", "apps/web"]) {
+    expect(await app.read(`${folder}/package.json`)).toContain(
+      '"trpc-rate-limit": "file:../../../trpc-rate-limit.tgz"',
+    );
+  }
+});
