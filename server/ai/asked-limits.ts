@@ -3,6 +3,7 @@ import type { RateLimitConfig } from "../../core/limit-config.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
+import { demandList, validateFirst } from "../limiter/types/payers.js";
 import type {
   LimitModelAllOptions,
   LimitModelOptions,
@@ -72,11 +73,7 @@ export function askedItems({
         : `${option} of limitModel() goes with name, got it with limits: give it to each of the limits`;
     throw new RateLimitConfigError(option, value, { message });
   }
-  if (!Array.isArray(limits) || limits.length === 0) {
-    const got = Array.isArray(limits) ? "an empty list" : describe(limits);
-    const message = `limits of limitModel() needs at least one limit, got ${got}`;
-    throw new RateLimitConfigError("limits", limits, { message });
-  }
+  demandList(limits, "limits of limitModel()", "limits");
   return limits.map(askedItem);
 }
 
@@ -92,13 +89,8 @@ function askedItem(item: ModelLimit<LimitConfigs> | ModelFirst<LimitConfigs>): A
 function askedFirst(item: ModelFirst<LimitConfigs>): AskedItem {
   rejectUnknownOptions(item, FIRST_OPTIONS, "a first of limitModel()");
   const { first, key, plan, split = false } = item;
-  if (!Array.isArray(first) || first.length === 0) {
-    const got = Array.isArray(first) ? "an empty list" : describe(first);
-    const message = `first needs a list of at least one limit, got ${got}`;
-    throw new RateLimitConfigError("first", first, { message });
-  }
-  if (typeof split !== "boolean") throw new RateLimitConfigError("split", split, "a boolean");
-  const payers = (first as ModelFirst<LimitConfigs>["first"]).map((payer): AskedLimit => {
+  validateFirst(item);
+  const payers = first.map((payer): AskedLimit => {
     const own: ModelPayer<LimitConfigs> = typeof payer === "string" ? { name: payer } : payer;
     rejectUnknownOptions(own, PAYER_OPTIONS, "a limit of a first of limitModel()");
     return { key, ...own };

@@ -25,10 +25,11 @@ export interface BillItem {
   isSettled: boolean;
 }
 
-/** How a call is charged once, and holds its tokens. */
+/** How a call is charged once, how it holds its tokens, and what its events say. */
 export interface BillOptions {
   once?: string | undefined;
   hold?: HoldTerms | undefined;
+  context?: unknown;
 }
 
 interface Taken {
@@ -62,10 +63,10 @@ export class Bill {
   static async open(
     limits: Limits,
     items: readonly BillItem[],
-    { once, hold }: BillOptions,
+    { once, hold, context }: BillOptions,
   ): Promise<Bill> {
     const id = once ?? (hold && crypto.randomUUID());
-    const options = { once: id, ...(hold && { hold }), throws: true };
+    const options = { once: id, ...(hold && { hold }), context, throws: true };
     return new Bill(limits, items, await take(limits, items, options), hold !== undefined);
   }
 

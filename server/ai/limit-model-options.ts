@@ -156,6 +156,12 @@ export interface ModelCallOptions<TLimits extends LimitConfigs> {
    * @default none: the estimate of a process that dies stays charged
    */
   hold?: HoldTerms | undefined;
+  /**
+   * The `context` of the events that `onDecision` gets of a call, such as its request, or a function of the
+   * call that returns it; see `context` of `limit`.
+   * @default none
+   */
+  context?: object | string | ((call: ModelCall) => unknown) | undefined;
 }
 
 /** The options of `limitModel` with one limit of the caller. */

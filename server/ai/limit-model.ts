@@ -117,9 +117,9 @@ export function limitModel<TLimits extends LimitConfigs>(
 type AnyOptions = LimitModelOptions<LimitConfigs> | LimitModelAllOptions<LimitConfigs>;
 
 function limitedOf(limits: UntypedModelLimiter, options: AnyOptions): Limited {
-  const { provider, slots, estimate, once, hold } = options;
+  const { provider, slots, estimate, once, hold, context } = options;
   const providers = provider === undefined ? [] : ([provider].flat() as ProviderLimit[]);
-  return { limits, items: askedItems(options), providers, slots, estimate, once, hold };
+  return { limits, items: askedItems(options), providers, slots, estimate, once, hold, context };
 }
 
 /** Asks the model. Settles the bill of a call that fails. */

@@ -6,16 +6,16 @@ import type { LimitConfigs } from "../limiter/types/names.js";
 import { planOption } from "../limiter/parts/plan-of-request.js";
 import type { HeldSlot } from "../limiter/slots/hold.js";
 import type { AskedItem, AskedLimit } from "./asked-limits.js";
-import { Bill, type BillItem } from "./bill.js";
+import { Bill, type BillItem, type BillOptions } from "./bill.js";
 import { estimateTokens } from "./count-tokens.js";
 import type { ModelCallOptions, ModelUnit, ProviderLimit } from "./limit-model-options.js";
-import type { ModelCall } from "./model-types.js";
+import type { ModelCall, ModelCallParams } from "./model-types.js";
 import { type AskedSlots, keyOf, type UntypedModelLimiter } from "./validate-limit-model.js";
 
 /** The limiter and the options of one `limitModel`. */
 export interface Limited extends Pick<
   ModelCallOptions<LimitConfigs>,
-  "estimate" | "once" | "hold"
+  "estimate" | "once" | "hold" | "context"
 > {
   limits: UntypedModelLimiter;
   items: readonly AskedItem[];
@@ -42,11 +42,12 @@ export async function openCall(limited: Limited, call: ModelCall): Promise<OpenC
   abortSignal?.throwIfAborted();
   const items = await billItems(limited, call);
   const once = await limited.once?.(call);
+  const context = await valueOf<unknown>(limited.context, call);
   abortSignal?.throwIfAborted();
   // First the slot: a call that waits in line holds no tokens back.
-  const slot = await enterSlot(limited, call);
+  const slot = await enterSlot(limited, call, context);
   try {
-    return { bill: await openBill(limited, items, { once, abortSignal }), slot };
+    return { bill: await openBill(limited, items, { once, context, abortSignal }), slot };
   } catch (error) {
     await slot?.release();
     throw error;
@@ -56,10 +57,10 @@ export async function openCall(limited: Limited, call: ModelCall): Promise<OpenC
 async function openBill(
   { limits, hold }: Limited,
   items: readonly BillItem[],
-  { once, abortSignal }: { once: string | undefined; abortSignal: AbortSignal | undefined },
+  { once, context, abortSignal }: Omit<BillOptions, "hold"> & Pick<ModelCallParams, "abortSignal">,
 ): Promise<Bill> {
   abortSignal?.throwIfAborted();
-  const bill = await Bill.open(limits, items, { once, hold });
+  const bill = await Bill.open(limits, items, { once, hold, context });
   if (abortSignal?.aborted) await bill.undo();
   abortSignal?.throwIfAborted();
   return bill;
@@ -68,12 +69,13 @@ async function openBill(
 async function enterSlot(
   { limits, slots }: Limited,
   call: ModelCall,
+  context: unknown,
 ): Promise<ModelSlot | undefined> {
   if (slots === undefined) return undefined;
   const { maxWait } = slots;
   const { name, config: _, ...options } = await chargedOf(limits, slots, call);
   const signal = call.params.abortSignal;
-  const slot = await limits.enter!(name, { ...options, maxWait, signal, throws: true });
+  const slot = await limits.enter!(name, { ...options, maxWait, signal, context, throws: true });
   // A call without a slot has thrown.
   return slot as ModelSlot;
 }

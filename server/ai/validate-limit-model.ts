@@ -3,15 +3,11 @@ import type { AnyLimit } from "../../core/limit-config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { plansOf, validatePlan } from "../limiter/parts/plan-of-request.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
-import {
-  type HoldTerms,
-  severalShares,
-  unheld,
-  validateTerms,
-} from "../limiter/types/hold-terms.js";
+import { type HoldTerms, validateHolding } from "../limiter/types/hold-terms.js";
 import { keyOfAnswer } from "../limiter/types/key-answer.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import { requireLimit } from "../limiter/types/named-limits.js";
+import { shadowPayer } from "../limiter/types/payers.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { UntypedOperations, UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { type AskedItem, type AskedLimit, validateUnit } from "./asked-limits.js";
@@ -29,6 +25,7 @@ export const OPTIONS = namesOf<LimitModelOptions<LimitConfigs>>({
   tokens: true,
   once: true,
   hold: true,
+  context: true,
 });
 const PROVIDER_OPTIONS = namesOf<ProviderLimit>({ name: true, key: true, of: true });
 const SLOTS_OPTIONS = namesOf<ModelSlots<LimitConfigs>>({
@@ -68,13 +65,20 @@ export function validate(
   for (const item of items) {
     for (const payer of item.payers) {
       validateLimit(limiter, payer);
-      if (item.isFirst) validatePayer(limits, payer.name);
+      const { shadow } = limits[payer.name] as AnyLimit;
+      if (item.isFirst && shadow) throw shadowPayer("first", payer.name);
     }
     validatePlans(limiter, item);
   }
   for (const provider of providers) validateProvider(limits, provider);
   if (slots !== undefined) validateSlots(limiter, slots);
-  if (hold !== undefined) validateHold(limits, items, providers, hold);
+  if (hold === undefined) return;
+  const own = items.map(({ payers, isFirst }) => ({
+    names: payers.map(({ name }) => name),
+    isFirst,
+  }));
+  const others = providers.map(({ name }) => ({ names: [name], isFirst: false }));
+  validateHolding([...own, ...others], (name) => (limits[name] as AnyLimit).holds === true, hold);
 }
 
 function validateLimit(
@@ -102,14 +106,6 @@ function validatePlans(
   const others = payers.filter((payer) => payer.plan === undefined && payer.config === undefined);
   const names = others.map(({ name }) => name);
   if (names.length > 0 || plan !== undefined) validatePlan("limitModel()", limiter, names, plan);
-}
-
-function validatePayer(limits: LimitConfigs, name: string): void {
-  if (!(limits[name] as AnyLimit).shadow) return;
-  const message =
-    `first cannot ask ${describe(name)}, which is a shadow: it denies no call, so ` +
-    "no limit after it would ever pay; leave shadow out";
-  throw new RateLimitConfigError("first", name, { message });
 }
 
 function validateProvider(limits: LimitConfigs, provider: ProviderLimit): void {
@@ -147,25 +143,6 @@ function validateSlots(
   if (maxWait !== undefined && !(maxWait >= 0)) {
     throw new RateLimitConfigError("slots.maxWait", maxWait, "a number of ms of at least 0");
   }
-}
-
-/** Limits without holds charge, but limits that pay together settle together. */
-function validateHold(
-  limits: LimitConfigs,
-  items: readonly AskedItem[],
-  providers: readonly ProviderLimit[],
-  hold: HoldTerms,
-): void {
-  validateTerms(hold);
-  const hasHolds = (name: string) => "holds" in limits[name]! && limits[name].holds === true;
-  const held = items.filter(({ payers }) => payers.some(({ name }) => hasHolds(name)));
-  if (held.length === 0 && !providers.some(({ name }) => hasHolds(name))) {
-    throw unheld(items[0]!.payers[0]!.name, hold);
-  }
-  const firsts = held.filter(({ isFirst }) => isFirst);
-  if (firsts.length > 1) throw severalShares(firsts.length, hold);
-  const other = firsts[0]?.payers.find(({ name }) => !hasHolds(name));
-  if (other !== undefined) throw unheld(other.name, hold);
 }
 
 export function keyOf(answer: unknown, name: string): string | undefined {

@@ -1,6 +1,7 @@
 /**
  * The payloads that channels send to other processes: lists of digests, with the sender first. Any user
- * of the database or the server can send something, so every payload is validated.
+ * of the database or the server can send something, so every payload is validated. A message is an object
+ * in such a list, which earlier versions of the package ignore, as they ignore all that is no digest.
  */
 
 /** Ms within which changes are sent together. */
@@ -12,6 +13,8 @@ export const MAX_PENDING = 10_000;
  * changes.
  */
 export const MAX_PAYLOADS = 16;
+/** The most messages that wait to be sent. */
+export const MAX_MESSAGES = 16;
 /** The form of a digest. Anything else in a payload is ignored. */
 const DIGEST = /^[\da-z]{1,11}$/;
 /** The longest payload, in UTF-8 bytes. PostgreSQL's limit is below 8,000. */
@@ -38,10 +41,31 @@ export function payloadsOf(sender: string, digests: readonly string[]): string[]
   return groups.map((group) => JSON.stringify([sender, ...group]));
 }
 
-/** The sender of a payload, and the digests in the payload. A text that is no payload has no digests. */
-export function readPayload(payload: string): { from: unknown; digests: string[] } {
+/** `undefined` for a message that is too long, or no JSON. */
+export function messagePayload(sender: string, message: unknown): string | undefined {
+  const payload = JSON.stringify([sender, { message }]);
+  return bytesOf(payload) <= MAX_PAYLOAD ? payload : undefined;
+}
+
+/** The length of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/**
+ * The sender of a payload, and the digests and messages in the payload. A text that is no payload has none.
+ */
+export function readPayload(payload: string): {
+  from: unknown;
+  digests: string[];
+  messages: unknown[];
+} {
   const [from, ...rest] = parse(payload);
-  return { from, digests: rest.filter(isDigest) };
+  const messages = rest.flatMap((each) => {
+    const isMessage = typeof each === "object" && each !== null && Object.hasOwn(each, "message");
+    return isMessage ? [(each as { message: unknown }).message] : [];
+  });
+  return { from, digests: rest.filter(isDigest), messages };
 }
 
 function parse(payload: string): unknown[] {

@@ -11,11 +11,13 @@
  * | `closed`          | any of these         | `close` was called                     | is ignored |
  */
 import type { RateLimitLogger } from "../report/logger.js";
-import type { ChangeChannel, ChangeListener } from "./change-channel.js";
+import type { ChangeChannel, ChangeListener, MessageListener } from "./change-channel.js";
 import {
   COALESCE,
+  MAX_MESSAGES,
   MAX_PAYLOADS,
   MAX_PENDING,
+  messagePayload,
   newSender,
   payloadsOf,
   readPayload,
@@ -42,6 +44,9 @@ export class PostgresNotifications implements ChangeChannel {
   readonly #options: PostgresNotificationsOptions;
   readonly #sender = newSender();
   readonly #listeners = new Set<ChangeListener>();
+  readonly #receivers = new Set<MessageListener>();
+  /** The payloads of the messages that are sent next. */
+  #messages: string[] = [];
   /** The digests of the changes that are sent next. */
   #pending = new Set<string>();
   /** The connection that is opening or ready. */
@@ -77,9 +82,25 @@ export class PostgresNotifications implements ChangeChannel {
     return () => this.#listeners.delete(listener);
   };
 
+  readonly send = (message: unknown): void => {
+    if (this.#isClosed) return;
+    this.#isUsed = true;
+    this.#open();
+    const payload = messagePayload(this.#sender, message);
+    if (payload !== undefined && this.#messages.length < MAX_MESSAGES) this.#messages.push(payload);
+    this.#flushTimer ??= setTimeout(() => this.#flush(), COALESCE);
+  };
+
+  readonly receive = (listener: MessageListener): (() => void) => {
+    this.#receivers.add(listener);
+    this.#open();
+    return () => this.#receivers.delete(listener);
+  };
+
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     this.#listeners.clear();
+    this.#receivers.clear();
     await this.#disconnect();
   };
 
@@ -153,7 +174,7 @@ export class PostgresNotifications implements ChangeChannel {
 
   /** Disconnects, but not for good: the next change or listener opens a connection again. */
   #closeIfIdle(): void {
-    const isIdle = !this.#isUsed && this.#listeners.size === 0;
+    const isIdle = !this.#isUsed && this.#listeners.size + this.#receivers.size === 0;
     this.#isUsed = false;
     if (isIdle) void this.#disconnect();
   }
@@ -170,12 +191,13 @@ export class PostgresNotifications implements ChangeChannel {
   }
 
   #receive({ payload = "" }: PostgresNotification): void {
-    const { from, digests } = readPayload(payload);
+    const { from, digests, messages } = readPayload(payload);
     if (from === this.#sender) {
       clearTimeout(this.#hearTimer);
       return;
     }
     for (const digest of digests) for (const listener of this.#listeners) listener(digest);
+    for (const message of messages) for (const receiver of this.#receivers) receiver(message);
   }
 
   #flush(): void {
@@ -186,8 +208,12 @@ export class PostgresNotifications implements ChangeChannel {
     // down.
     if (client !== undefined && !this.#isReady) return;
     const digests = [...this.#pending];
+    const messages = this.#messages;
     this.#pending = new Set();
-    if (client === undefined || digests.length === 0) return;
+    this.#messages = [];
+    if (client === undefined) return;
+    for (const message of messages) this.#send(client, message);
+    if (digests.length === 0) return;
     const payloads = payloadsOf(this.#sender, digests);
     if (payloads.length > MAX_PAYLOADS) return;
     for (const payload of payloads) this.#send(client, payload);

@@ -6,34 +6,15 @@ import { rateLimitResponse } from "../http/rate-limit-response.js";
 import { headersOfRequest } from "../http/request-headers.js";
 import type { RateLimitHeadersOptions } from "../http/x-rate-limit.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
-import { namesOf } from "../limiter/types/known-options.js";
 import type { PlanName } from "../limiter/types/plan-types.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type {
   ExpressRateLimited,
-  ExpressRateLimitedOptions,
   ExpressRequest,
   ExpressRespond,
   ExpressResponse,
   RateLimitExpressOptions,
 } from "./express-types.js";
-
-const OPTIONS = namesOf<RateLimitExpressOptions<never, never, LimitConfigs>>({
-  limiter: true,
-  key: true,
-  plan: true,
-  config: true,
-  respond: true,
-  xRateLimit: true,
-});
-const CALL_OPTIONS = namesOf<ExpressRateLimitedOptions<never, never>>({
-  key: true,
-  plan: true,
-  count: true,
-  on: true,
-  resetOnSuccess: true,
-  respond: true,
-});
 
 /**
  * `rateLimited("sendMessage")` is middleware of Express 4 and 5; see `ExpressRateLimited`.
@@ -63,13 +44,13 @@ export function createRateLimitExpress<
   /** Middleware that charges limits; see `ExpressRateLimited`. */
   rateLimited: ExpressRateLimited<TRequest, TResponse, keyof TLimits & string, PlanName<TLimits>>;
 } {
-  checkHostOptions("createRateLimitExpress()", options as HostOptions<TRequest>, OPTIONS);
+  checkHostOptions("createRateLimitExpress()", options as HostOptions<TRequest>);
   // A copy, because the caller may change the object later.
   const { limiter, respond, xRateLimit, ...asked } = options;
   const host = { limiter, ...asked } as HostOptions<TRequest>;
   return {
     rateLimited(names, charging = {}) {
-      const itemsOf = readRoute<TRequest, TResponse>(host, names, charging, CALL_OPTIONS);
+      const itemsOf = readRoute<TRequest, TResponse>(host, names, charging);
       const answer = charging.respond ?? respond;
 
       async function pass(req: TRequest, res: TResponse): Promise<boolean> {
@@ -97,7 +78,11 @@ export function createRateLimitExpress<
   };
 }
 
-/** Whether every request costs the tokens of an item. */
+/**
+ * Whether every request costs the tokens of an item. Only such an item has header fields: Express sends
+ * them before the answer tells whether a request costs tokens. Rejected: to add them in a replaced
+ * `writeHead`. Where two middlewares replace it, the first one's `X-RateLimit` fields win.
+ */
 function isFixed({ on, resetOnSuccess }: ChargedRequest<never>["items"][number]): boolean {
   return on === "call" && !resetOnSuccess;
 }

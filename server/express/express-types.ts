@@ -144,8 +144,9 @@ export interface ExpressRateLimitedOptions<
  *
  * A denied request is answered by `respond`, or by `rateLimitResponse`: 429, with its header fields and the
  * facts of the denial as JSON. A granted request gets the `RateLimit` fields of the limits that every
- * request costs (`on: "call"`), and its handlers find the decision at `res.locals.rateLimit`. Every other
- * error reaches the error handlers of the application.
+ * request costs (`on: "call"`): the fields are sent before it is known whether the request costs others. Its
+ * handlers find the decision at `res.locals.rateLimit`. Every other error reaches the error handlers of the
+ * application.
  */
 export type ExpressRateLimited<
   TRequest,

@@ -12,32 +12,9 @@ import { checkHostOptions, type HostOptions, readRoute } from "../http/charged-r
 import { rateLimitResponse } from "../http/rate-limit-response.js";
 import { headersOfRequest } from "../http/request-headers.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
-import { namesOf } from "../limiter/types/known-options.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { PlanName } from "../limiter/types/plan-types.js";
-import type {
-  HonoRateLimited,
-  HonoRateLimitedOptions,
-  HonoRespond,
-  RateLimitHonoOptions,
-} from "./hono-types.js";
-
-const OPTIONS = namesOf<RateLimitHonoOptions<Env, LimitConfigs>>({
-  limiter: true,
-  key: true,
-  plan: true,
-  config: true,
-  respond: true,
-  xRateLimit: true,
-});
-const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
-  key: true,
-  plan: true,
-  count: true,
-  on: true,
-  resetOnSuccess: true,
-  respond: true,
-});
+import type { HonoRateLimited, HonoRespond, RateLimitHonoOptions } from "./hono-types.js";
 
 /** How a request is answered, beside its own handler. */
 interface Answering<TEnv extends Env> {
@@ -68,13 +45,13 @@ interface Answering<TEnv extends Env> {
 export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends Env = Env>(
   options: RateLimitHonoOptions<TEnv, TLimits>,
 ): { rateLimited: HonoRateLimited<TEnv, keyof TLimits & string, PlanName<TLimits>> } {
-  checkHostOptions("createRateLimitHono()", options as HostOptions<Context<TEnv>>, OPTIONS);
+  checkHostOptions("createRateLimitHono()", options as HostOptions<Context<TEnv>>);
   // A copy, because the caller may change the object later.
   const { limiter, respond, xRateLimit, ...asked } = options;
   const host = { limiter, ...asked } as HostOptions<Context<TEnv>>;
   return {
     rateLimited(names, charging = {}) {
-      const itemsOf = readRoute(host, names, charging, CALL_OPTIONS);
+      const itemsOf = readRoute(host, names, charging);
       const answering = { respond: charging.respond ?? respond, xRateLimit };
       return async (context, next) => {
         // The middleware adds a variable to the context. The functions of the options read the

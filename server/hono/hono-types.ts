@@ -34,9 +34,9 @@ export interface RateLimitHonoOptions<
   /** The limiter, or a function of the request where each request has its own, as on Workers. */
   limiter: ChargingLimiter<TLimits> | ((c: Context<TEnv>) => ChargingLimiter<TLimits>);
   /**
-   * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share, and
-   * `null` to refuse the request: with 400, or as `respond` answers `"no key"`. Declare the type of `c` for the variables of your own
-   * middleware: `(c: Context<AppEnv>) => …`.
+   * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share, and `null`
+   * to refuse the request: with 400, or as `respond` answers `"no key"`. Declare the type of `c` for the
+   * variables of your own middleware: `(c: Context<AppEnv>) => …`.
    */
   key: (c: Context<TEnv>, name: keyof TLimits & string) => KeyAnswer | Promise<KeyAnswer>;
   /**
@@ -103,8 +103,8 @@ export type GrantedOf<TNames> = TNames extends string
  * Middleware for a route, or for all routes of an app. `names` is one limit, or several limits that are
  * charged all or nothing in one round trip.
  *
- * A denied request is answered by `respond`, or by `rateLimitResponse`: 429, with its header fields and the facts of the
- * denial as JSON. A granted request gets the `RateLimit` fields of the limits that it costs.
+ * A denied request is answered by `respond`, or by `rateLimitResponse`: 429, with its header fields and the
+ * facts of the denial as JSON. A granted request gets the `RateLimit` fields of the limits that it costs.
  */
 export type HonoRateLimited<
   TEnv extends Env,

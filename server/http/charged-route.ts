@@ -8,7 +8,7 @@ import type { RateLimitConfig } from "../../core/limit-config.js";
 import { type ChargedOn, type RequestItem, validateCharging } from "../hosts/charge-request.js";
 import { planOption, validatePlan } from "../limiter/parts/plan-of-request.js";
 import { keyOfAnswer, noKey } from "../limiter/types/key-answer.js";
-import { rejectUnknownOptions } from "../limiter/types/known-options.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import { chargedNames, slotsAmong } from "../limiter/types/named-limits.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
@@ -37,16 +37,29 @@ export interface RouteOptions<TRequest, TFailure> {
   respond?: unknown;
 }
 
+const HOST_OPTIONS = namesOf<HostOptions<never>>({
+  limiter: true,
+  key: true,
+  plan: true,
+  config: true,
+  respond: true,
+  xRateLimit: true,
+});
+const ROUTE_OPTIONS = namesOf<RouteOptions<never, never>>({
+  key: true,
+  plan: true,
+  count: true,
+  on: true,
+  resetOnSuccess: true,
+  respond: true,
+});
+
 /**
  * @param of the function that has the options, such as `createRateLimitHono()`.
  * @throws RateLimitConfigError for an option that does not exist or makes no sense.
  */
-export function checkHostOptions<TRequest>(
-  of: string,
-  options: HostOptions<TRequest>,
-  known: ReadonlySet<string>,
-): void {
-  rejectUnknownOptions(options, known, of);
+export function checkHostOptions<TRequest>(of: string, options: HostOptions<TRequest>): void {
+  rejectUnknownOptions(options, HOST_OPTIONS, of);
   const { limiter, key, plan, config, respond } = options;
   for (const [option, value] of Object.entries({ key, plan, config, respond })) {
     if (typeof value !== "function" && !(option !== "key" && value === undefined)) {
@@ -67,12 +80,11 @@ export function readRoute<TRequest, TFailure>(
   { limiter, key, plan, config }: HostOptions<TRequest>,
   names: string | readonly string[],
   charging: RouteOptions<TRequest, TFailure>,
-  known: ReadonlySet<string>,
 ): (request: TRequest, own: UntypedRateLimiter) => Promise<RequestItem<TFailure>[]> {
   const limits = typeof limiter === "function" ? undefined : limiter.limits;
   const all = chargedNames(names, limits);
   if (limits !== undefined) refuseSlots(slotsAmong(all, limits));
-  rejectUnknownOptions(charging, known, "rateLimited()");
+  rejectUnknownOptions(charging, ROUTE_OPTIONS, "rateLimited()");
   validateCharging("rateLimited()", charging);
   const { on = "call", resetOnSuccess = false, count, key: ownKey = key, plan: ownPlan } = charging;
   const { respond } = charging;
@@ -120,8 +132,8 @@ function keyOf(answer: unknown, name: string): string | undefined {
   return keyOfAnswer(answer, () => {
     if (answer === null) return noKey(name);
     const message =
-      `rate limit ${describe(name)} has no key: its function returned ${describe(answer)}; return the key, null to refuse ` +
-      "the request, or SHARED_BUCKET for the bucket that all callers share";
+      `rate limit ${describe(name)} has no key: its function returned ${describe(answer)}; return the ` +
+      "key, null to refuse the request, or SHARED_BUCKET for the bucket that all callers share";
     return new RateLimitInputError("key", message);
   });
 }

@@ -17,6 +17,9 @@ const APPLICATIONS: Record<string, string> = {
   "docs/next.md": "test/t3-app",
   "docs/guides/next-16.md": "test/scaffolds/fixtures/next",
   "docs/guides/tanstack-start.md": "test/scaffolds/fixtures/start",
+  "docs/guides/orpc.md": "test/hosts/guides/orpc",
+  "docs/guides/elysia.md": "test/hosts/guides/elysia",
+  "docs/guides/nestjs.md": "test/hosts/guides/nestjs",
 };
 
 /** Code of other packages, in guides that compare it with ours. */

@@ -12,7 +12,7 @@ const QUESTIONS: readonly Question[] = [
     words: ["address", "vercel", "visitor"],
     page: "docs/visitors.md",
     heading: "Which address to believe",
-    says: /\| Vercel\b.*x-forwarded-for/,
+    says: /TRUSTED_PROXIES`.*Vercel/,
   },
   {
     question: "What does a call cost, in ms and statements?",
@@ -89,7 +89,7 @@ const QUESTIONS: readonly Question[] = [
     words: ["orpc", "elysia", "nestjs"],
     page: "docs/http.md",
     heading: "oRPC, Elysia and NestJS",
-    says: /beforeHandle/,
+    says: /A guide each: .*orpc\.md.*elysia\.md.*nestjs\.md/,
   },
 ];
 

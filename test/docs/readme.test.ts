@@ -9,7 +9,8 @@ it("names set-up, demo and tests together, before all else that is to be typed",
   const [, language, code] = first!;
   expect(language).toBe("sh");
   const typed = code!.split("\n").flatMap((line) => line.replace(/#.*/, "").trim() || []);
-  expect(typed).toEqual(["npm ci && npm run demo", "npm test"]);
+  expect(typed).toEqual(["npm ci && npm test", "npm ci && npm run demo"]);
+  // Each line works in a clone that has run nothing else.
   const above = readme.text.slice(0, first!.index);
   expect(above).not.toMatch(/`(?:npm|npx|node|git) |^(?: {4}|\t)/m);
 });

@@ -116,21 +116,6 @@ it("limits all procedures together, and one of them further", async () => {
   expect(await granted(2, () => ann.read())).toEqual([true, false]);
 });
 
-it("says the wait of a denial in the user's language", async () => {
-  const load = await open();
-  const { limiter } = await load<Limits>("server/limits.ts");
-  const { waitOf } = await load<{
-    waitOf(error: unknown, locale: string): string | undefined;
-  }>("client/denial-text.ts");
-  for (let i = 0; i < 3; i++) await limiter.limit("sendMessage", { key: "ann" });
-  const denial: unknown = await limiter
-    .limit("sendMessage", { key: "ann", throws: true })
-    .catch((error: unknown) => error);
-  expect(waitOf(denial, "en")).toBe("6 seconds");
-  expect(waitOf(denial, "de")).toBe("6 Sekunden");
-  expect(waitOf(new Error("another"), "en")).toBeUndefined();
-});
-
 it("halves a limit for all users, for an hour", async () => {
   const { limiter, halve } = await openOverrides();
   const atOnce = async (key: string) => {

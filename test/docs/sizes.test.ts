@@ -21,7 +21,14 @@ const SHOWN: Record<string, readonly [page: string, text: string][]> = {
   ],
   "/client: the link": [["docs/without-react.md", "| `rateLimitLink`"]],
   "/client: predictFirst": [["docs/without-react.md", "| `predictFirst`"]],
-  "/admin": [["docs/admin.md", "minified and gzipped, with the arithmetic"]],
+  "/fetch": [["docs/without-react.md", "| all of `trpc-rate-limit/fetch`"]],
+  "/fetch: an observer": [["docs/without-react.md", "| `createRateLimitObserver` of it"]],
+  "/fetch: rateLimitFetch": [["docs/without-react.md", "| `rateLimitFetch`"]],
+  "/fetch/react": [["docs/react.md", "| `trpc-rate-limit/fetch/react`"]],
+  "/admin: what a page loads first": [
+    ["docs/admin.md", "minified and gzipped, with the arithmetic"],
+  ],
+  "/admin: with all its views": [["docs/admin.md", "with all of them"]],
   "/devtools, in production": [["docs/devtools.md", "the bundle has nothing of the panel"]],
 };
 

@@ -93,10 +93,32 @@ void (async () => {
   await admin.ban.mutate({ name: "send", key: "ada" });
   await admin.exempt.mutate({ name: "send", key: "ada", for: MINUTE, stored: true });
   await admin.raise.mutate({ name: "send", all: true, times: 0.5 });
-  const { item, override } = await admin.clear.mutate({ name: "send", key: "ada" });
+  const { item, overrides } = await admin.clear.mutate({
+    name: "send",
+    key: "ada",
+    only: "blocked",
+  });
   item.retryAfter satisfies number | undefined;
-  override?.until satisfies number | undefined;
+  overrides?.[0]?.until satisfies number | undefined;
   await admin.reset.mutate({ name: "render", all: true });
+  await admin.give.mutate({ name: "send", key: "ada", add: 100, until: Date.now() + MINUTE });
+  const { items: changes } = await admin.changes.query({ key: "ada" });
+  changes[0]!.name satisfies "send" | "render";
+  const [after] = changes[0]!.after;
+  if (after !== undefined && "add" in after) after.add satisfies number | undefined;
+  const undone = await admin.undo.mutate({ id: changes[0]!.id, why: "a mistake" });
+  undone.name satisfies "send" | "render";
+  (await admin.overrides.query()).items[0]!.setAt satisfies number;
+  // @ts-expect-error how many more
+  await admin.give.mutate({ name: "send", key: "ada" });
+
+  const { items, sources } = await admin.top.query({ from: 0, to: 1, by: "denied", count: 5 });
+  for (const { name, share, ...of } of items) {
+    void [name satisfies "send" | "render", of.key satisfies string | undefined, share];
+  }
+  sources[0]?.source satisfies "usage" | "processes" | "process" | undefined;
+  // @ts-expect-error by what?
+  await admin.top.query({ from: 0, to: 1 });
 
   // @ts-expect-error a misspelt name
   await admin.list.query({ name: "sned" });

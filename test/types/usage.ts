@@ -36,6 +36,16 @@ void limiter.usageChanges().then(({ items: [item] }) => {
   // @ts-expect-error only credits tell their spans
   return item?.name === "tokens";
 });
+void limiter.topUsage("tokens", { ...span, by: "denied", count: 5 }).then(({ items, total }) => {
+  for (const { key, denied } of items)
+    void [key satisfies string | undefined, denied, total.denied];
+});
+// @ts-expect-error it counts nothing
+void limiter.topUsage("plain", { ...span, by: "denied" });
+// @ts-expect-error by what?
+void limiter.topUsage("tokens", span);
+// @ts-expect-error they are not sorted by calls that were granted
+void limiter.topUsage("tokens", { ...span, by: "granted" });
 // @ts-expect-error until is no option
 void limiter.usageChanges({ until: 0 });
 // @ts-expect-error a month has its own start

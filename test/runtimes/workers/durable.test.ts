@@ -30,7 +30,7 @@ describe.skipIf(!hasWorkerd)(`durableStore${hasWorkerd ? "" : `: ${NO_WORKERD}`}
     const results = await ask<ContractResult[]>("durable/contract");
     expect(results.filter(({ failure }) => failure !== undefined)).toEqual([]);
     const passed = results.filter(({ skipped }) => skipped === undefined);
-    expect(passed).toHaveLength(32);
+    expect(passed).toHaveLength(33);
     for (const { title, skipped } of results) {
       if (skipped !== undefined) console.info(`skipped: ${title}: ${skipped}`);
     }

@@ -366,8 +366,11 @@ describe("limits of limitModel", () => {
   const member = { name: "member", key: "ada" };
 
   it.each([
-    [{ limits: [] }, "limits of limitModel() needs at least one limit"],
-    [{ limits: member }, "limits of limitModel() needs at least one limit"],
+    [
+      { limits: [] },
+      "limits of limitModel() needs a list of at least one limit, got an empty list",
+    ],
+    [{ limits: member }, "limits of limitModel() needs a list of at least one limit"],
     [{}, "limitModel() needs name, or limits"],
     [{ ...member, limits: [member] }, "limitModel() takes name or limits, got both"],
     [{ limits: [member], key: "a" }, "key of limitModel() goes with name, got it with limits"],

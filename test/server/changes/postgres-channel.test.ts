@@ -93,6 +93,42 @@ describe("postgresChannel", () => {
     await listener.end();
   });
 
+  it("carries messages to the other processes, and drops what is too long or too much", async () => {
+    const { connect } = await start(1);
+    const [one, two] = [postgresChannel(connect), postgresChannel(connect)];
+    onTestFinished(async () => void (await Promise.all([one.close(), two.close()])));
+    const received: unknown[] = [];
+    const own: unknown[] = [];
+    one.receive!((message) => void own.push(message));
+    const stop = two.receive!((message) => void received.push(message));
+    // A message waits for its connection, and so both may be late.
+    await vi.waitFor(() => {
+      one.send!("hello");
+      expect(received).toContain("hello");
+    });
+    one.send!({ text: "漢".repeat(2650) });
+    one.send!({ text: "漢".repeat(2550), list: [1, null] });
+    one.send!("last");
+    await vi.waitFor(() => expect(received.at(-1)).toBe("last"));
+    expect(received.filter((message) => message !== "hello")).toEqual([
+      { text: "漢".repeat(2550), list: [1, null] },
+      "last",
+    ]);
+    received.length = 0;
+    for (let i = 0; i < 100; i++) one.send!(i);
+    await vi.waitFor(() => expect(received).toContain(15));
+    one.send!("after");
+    await vi.waitFor(() => expect(received).toContain("after"));
+    expect(received.filter((message) => typeof message === "number")).toHaveLength(16);
+    stop();
+    received.length = 0;
+    const other: unknown[] = [];
+    two.receive!((message) => void other.push(message));
+    one.send!("nobody");
+    await vi.waitFor(() => expect(other).toEqual(["nobody"]));
+    expect([received, own]).toEqual([[], []]);
+  });
+
   it("reconnects after its connection was lost, and calls go on meanwhile", async () => {
     const { all, database, listening } = await start(2);
     const [one, two] = all as [(typeof all)[0], (typeof all)[0]];
