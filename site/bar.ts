@@ -19,6 +19,7 @@ export function barLinksOf(repository: string | undefined): BarLink[] {
   return [
     { text: "Docs", link: "/docs/", match: /^docs\/(?!performance$|reference\/)/ },
     { text: "Playground", link: "/playground/", match: /^playground\/$/ },
+    { text: "Count to ten", link: "/count/", match: /^count\/$/ },
     { text: "Reference", link: "/docs/reference/", match: /^docs\/reference\// },
     { text: "How fast", link: "/docs/performance", match: /^docs\/performance$/ },
     ...(repository === undefined ? [] : [{ text: "GitHub", link: repository }]),
@@ -36,6 +37,22 @@ export const MENU = "site-links";
 
 /** Opens the search of the documentation from a page that has no search itself. */
 export const SEARCH_QUERY = "?search";
+
+/** The keys that open the search, as the field of the search shows them. */
+export function searchKeysOf(platform: string): string {
+  return /^(?:Mac|iP)/.test(platform) ? "⌘K" : "Ctrl K";
+}
+
+/** Without anything outside of itself, because pages of Vite get it as text. */
+export function isSearchKey({
+  key,
+  ctrlKey,
+  metaKey,
+  shiftKey,
+  altKey,
+}: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">): boolean {
+  return key.toLowerCase() === "k" && (ctrlKey || metaKey) && !shiftKey && !altKey;
+}
 
 const svg = (size: number, content: string) =>
   `<svg aria-hidden="true" viewBox="0 0 24 24" width="${size}" height="${size}" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round">${content}</svg>`;

@@ -12,6 +12,7 @@ import { withDescription } from "./description.js";
 import { withLiveParts } from "./live-parts.js";
 import { rewrite, standingAlone } from "./markdown.js";
 import { readPages, ROOT } from "./pages.js";
+import { indexOf } from "./search-index.js";
 
 const SITE = fileURLToPath(new URL(".", import.meta.url));
 /** The folder of VitePress, which has packages of its own. */
@@ -55,6 +56,7 @@ if (status !== 0) process.exit(1);
 await build({ configFile: join(SITE, "app/vite.config.ts"), logLevel: "warn" });
 // Write the files beside the pages, not among the sources of VitePress, which would make pages of them.
 for (const [file, text] of copies) await writeFile(join(DIST, file), text);
+await writeFile(join(DIST, "search-index.json"), JSON.stringify(indexOf(copies)));
 
 const problems = await problemsOf(DIST, base);
 for (const problem of problems) console.error(`site: ${problem}`);

@@ -23,7 +23,8 @@ export function descriptionOf(text: string): string {
   return paragraph === undefined ? SITE_DESCRIPTION : shortened(plain(paragraph));
 }
 
-function plain(markdown: string): string {
+/** A text without the marks of Markdown, in one line. */
+export function plain(markdown: string): string {
   return (
     markdown
       .replace(/^> ?/gm, "")

@@ -89,12 +89,12 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
  */
 function entryPoints(bySource: ReadonlyMap<string, Page>): Heading[] {
   const { text: order } = bySource.get("docs/reference.md")!;
-  return [...order.matchAll(/^\| `reference\/([\w-]+)\/`/gm)].flatMap(([, name]) => {
+  return [...order.matchAll(/^\| `reference\/([\w/-]+)\/`/gm)].flatMap(([, name]) => {
     const index = bySource.get(`docs/reference/${name}/README.md`);
     if (index === undefined) return [];
     const pages = sectionsIn(index, bySource).flatMap(({ items }) => items);
     // An index also links to pages of other entry points.
-    const own = pages.filter(({ link }) => link.startsWith(linkTo(index.file)));
+    const own = pages.filter(({ link }) => link.replace(/[^/]*$/, "") === linkTo(index.file));
     const all = { text: "All names", link: linkTo(index.file) };
     return [{ text: name!, items: [all, ...own], collapsed: true as const }];
   });

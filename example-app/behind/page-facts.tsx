@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { inspectRateLimits } from "trpc-rate-limit/client";
 import { client, useRateLimit } from "../shared/page/trpc.js";
+import { useConnection } from "../shared/page/use-connection.js";
 
 const CONNECTIONS = {
   live: "live, by a stream",
@@ -11,7 +12,7 @@ const CONNECTIONS = {
 
 export function PageFacts() {
   // Limit: each hook knows the connection, which all hooks share.
-  const { connection } = useRateLimit("sendMessage");
+  const connection = useConnection(useRateLimit("sendMessage"));
   const known = useInspection();
   return (
     <section className="card" aria-labelledby="page-title">

@@ -103,12 +103,15 @@ function figuresOf({ granted, denied, batches, calls, conflicts }: Statistics) {
   };
 }
 
+/** Characters. The keys of visitors are longer, and those of the pretended customers are not. */
+const SHORT = 12;
+
 /**
- * The first and the last four characters tell visitors apart, also numbered ones. The whole key stays on
- * the server.
+ * The first and the last four characters tell visitors apart, also numbered ones. The whole key of a
+ * visitor stays on the server. A short key, such as "customer 10", is a name, and is shown as it is.
  */
 function shorten(key: string): string {
-  return key.length > 8 ? `${key.slice(0, 4)}…${key.slice(-4)}` : key;
+  return key.length > SHORT ? `${key.slice(0, 4)}…${key.slice(-4)}` : key;
 }
 
 /** Tells rows apart whose shortened keys are equal. */

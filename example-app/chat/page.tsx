@@ -38,7 +38,7 @@ function Conversation({ outbox }: { outbox: Outbox }) {
     >
       <div className="chat">
         <Messages messages={messages} outbox={outbox} field={field} onCancel={cancel} />
-        <Composer field={field} outbox={outbox} isLost={isLost} />
+        <Composer field={field} outbox={outbox} isLost={isLost || outbox.hasNoNetwork} />
       </div>
     </Part>
   );

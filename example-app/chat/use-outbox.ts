@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { waitsInLine } from "trpc-rate-limit";
 import { isWaitCancelled } from "trpc-rate-limit/react";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { useConnection } from "../shared/page/use-connection.js";
 import { createInTurn } from "./in-turn.js";
 import { keep, readKept, type Unsent } from "./kept-texts.js";
 import type { Message } from "./use-messages.js";
@@ -46,8 +47,8 @@ export function useOutbox() {
     mutationFn: (message, context) => inTurn.send(() => options.mutationFn!(message, context)),
     whenLimited: "wait",
   });
-  const { connection } = limit;
-  useEffect(() => inTurn.setOffline(connection === "offline"), [inTurn, connection]);
+  const isLost = useConnection(limit) === "offline";
+  useEffect(() => inTurn.setOffline(isLost), [inTurn, isLost]);
   const sending = useMutationState({
     filters: { mutationKey: trpc.chat.send.mutationKey(), status: "pending" },
     select: ({ state }) => state.variables as Unsent,
@@ -77,6 +78,8 @@ export function useOutbox() {
     nextAt: times[0],
     limit,
     hasFailed,
+    /** Whether the browser has no network. The stream of messages knows sooner if the server is back. */
+    hasNoNetwork: isLost && limit.connection !== "offline",
     /** Whether one message would go at once. */
     canSend: canMutate,
     /** When one more message would go, epoch ms: after the messages that are held. */

@@ -4,6 +4,7 @@ import { type ReactNode, type SubmitEvent, useRef, useState } from "react";
 import { isRateLimitError, type UseRateLimitResult } from "trpc-rate-limit/react";
 import { Part } from "../shared/page/pieces.js";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { SENDS_LATER } from "../shared/page/use-connection.js";
 import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import "./page.css";
 
@@ -124,9 +125,10 @@ function Attempts({ limit: { value, config } }: { limit: UseRateLimitResult }) {
 }
 
 function newsOf(
-  { canMutate, isPending, isSuccess, error }: ReturnType<typeof useLogIn>,
+  { canMutate, isPending, isPaused, isSuccess, error }: ReturnType<typeof useLogIn>,
   isClosed: boolean,
 ): ReactNode {
+  if (isPaused) return SENDS_LATER;
   if (isPending) return <span className="late">Checking the password…</span>;
   if (isSuccess) return "You are logged in. The failed attempts are forgotten.";
   if (isClosed) {

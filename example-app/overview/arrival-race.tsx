@@ -4,10 +4,11 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import type { inferRouterOutputs } from "@trpc/server";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { sourceOf } from "../shared/page/code.js";
 import { OutcomeLegend } from "../shared/page/outcomes.js";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { SENDS_LATER } from "../shared/page/use-connection.js";
 import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import { ALLOWED as LIMIT, CALLS as CALLS_OF_PROCESS } from "../shared/race-size.js";
 import type { AppRouter } from "../shared/server/router.js";
@@ -22,22 +23,39 @@ const CALLS = 2 * CALLS_OF_PROCESS;
 const FAR = "On SQLite, each statement takes 1 ms more, as over a network.";
 /** See site/app/races.ts. */
 const IN_MEMORY =
-  "Two callers in a web worker of this tab. The table of the ten lines answers a moment later, as a database does.";
+  "Two callers in a web worker of this tab. The tables of both sides answer a moment later, as a database does.";
 
 export function ArrivalRace() {
   const trpc = useTRPC();
   // The server makes a race for all who arrive in the same seconds.
   const arrival = useQuery(trpc.race.arrival.queryOptions(undefined, { staleTime: Infinity }));
   // Limit: another race is work for the server. The button counts down to the next one.
-  const again = useRateLimitedMutation("runRace", trpc.race.run.mutationOptions());
-  const race = again.isPending ? undefined : (again.data ?? arrival.data);
-  const failed = again.isError || (arrival.isError && !race);
+  const [own, setOwn] = useState<Race>();
+  const again = useRateLimitedMutation(
+    "runRace",
+    trpc.race.run.mutationOptions({ onSuccess: (result) => setOwn(result) }),
+  );
+  // The race before is shown until the new one is over.
+  const before = useQuery(trpc.race.last.queryOptions(undefined, { staleTime: Infinity }));
+  const race = own ?? arrival.data ?? before.data ?? undefined;
+  const failed = again.isError || (arrival.isError && !own);
   const retryAt = again.canMutate ? undefined : again.retryAt;
   const { line, sayNotYet } = useNotYet(retryAt);
-  const isReady = race !== undefined || failed;
-  const said = line ?? (failed ? "This race did not finish. Run another one." : undefined);
-  const naive = useReplay(useMemo(() => race && inOrder(race.naive), [race]));
-  const own = useReplay(useMemo(() => race && inOrder(race.package), [race]));
+  const isRunning = again.isPending || (arrival.isPending && !own);
+  const isReady = !isRunning || failed;
+  const said =
+    line ??
+    (again.isPaused ? SENDS_LATER : undefined) ??
+    (failed ? "This race did not finish. Run another one." : undefined);
+  const isOld = race !== undefined && race === before.data;
+  const naive = useReplay(
+    useMemo(() => race && inOrder(race.naive), [race]),
+    isOld,
+  );
+  const ours = useReplay(
+    useMemo(() => race && inOrder(race.package), [race]),
+    isOld,
+  );
   const code = sourceOf("example-app/race/naive.ts");
 
   function press() {
@@ -52,7 +70,7 @@ export function ArrivalRace() {
         <Side title="Your own ten lines" result={race?.naive} seen={naive}>
           {code === undefined ? "Read, compare, write" : <a href={code}>Read, compare, write</a>}
         </Side>
-        <Side title="This package" result={race?.package} seen={own}>
+        <Side title="This package" result={race?.package} seen={ours}>
           <code>
             limiter.limit
             <wbr />
@@ -73,13 +91,13 @@ export function ArrivalRace() {
         </WaitButton>
         {/* The result of the two sides, in one sentence for screen readers. */}
         <p role="status" className={said === undefined ? "hidden" : undefined}>
-          {said ?? (race && naive.length === CALLS && summaryOf(race))}
+          {said ?? (race && !isRunning && naive.length === CALLS && summaryOf(race))}
         </p>
         {said === undefined &&
-          (race ? (
-            <p className="quiet">{placeOf(race)}</p>
-          ) : (
+          (isRunning || !race ? (
             <p className="quiet late">The calls are on their way…</p>
+          ) : (
+            <p className="quiet">{placeOf(race)}</p>
           ))}
       </div>
     </section>
@@ -127,7 +145,7 @@ function Side({
         ))}
       </div>
       <p className="granted" data-bad={granted > LIMIT} data-exact={isOver && granted === LIMIT}>
-        <b>{`${result ? granted : "–"} granted`}</b> <span>{`limit ${LIMIT}`}</span>
+        <b>{result ? `${granted} granted` : "\u00a0"}</b> <span>{`limit ${LIMIT}`}</span>
       </p>
       <p className="verdict" data-bad={granted !== LIMIT}>
         {result && isOver && verdictOf(granted)}

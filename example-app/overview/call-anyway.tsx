@@ -16,7 +16,8 @@ export function CallAnyway() {
 
   return (
     <div className="anyway">
-      <p>
+      {/* Before the first wait, the line would say nothing. It keeps its room. */}
+      <p hidden={sent === undefined}>
         <span>Requests sent while waiting: </span>
         <b>{sent}</b>
       </p>

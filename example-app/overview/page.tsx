@@ -4,6 +4,7 @@ import { CodeLines, CopyButton } from "../shared/page/code-lines.js";
 import { SourceLinks } from "../shared/page/source-links.js";
 import { useRateLimit } from "../shared/page/trpc.js";
 import { Unreleased } from "../shared/page/unreleased.js";
+import { SENDS_LATER } from "../shared/page/use-connection.js";
 import { ArrivalRace } from "./arrival-race.js";
 import { CallAnyway } from "./call-anyway.js";
 import "./page.css";
@@ -78,13 +79,14 @@ function CallsLeft() {
 }
 
 function describe(last: LastCall): string {
-  const ms = Math.max(1, Math.round(last.took));
+  if (last.kind === "paused") return SENDS_LATER;
+  if (last.kind === "failed") return "The server did not answer. Try again.";
   if (last.kind === "denied") {
     return `The server denied it: ${last.status}, with retryAfter ${last.retryAfter} ms.`;
   }
-  return last.kind === "granted"
-    ? `The server let it pass, and answered in ${ms} ms.`
-    : "The server did not answer. Try again.";
+  return last.took === undefined
+    ? "The server let it pass while this page slept."
+    : `The server let it pass, and answered in ${Math.max(1, Math.round(last.took))} ms.`;
 }
 
 const QUICK_START = "docs/guides/vite.md";

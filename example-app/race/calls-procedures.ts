@@ -14,12 +14,14 @@ export function callsProcedures(
   { t, rl, limiter }: CallsApp,
   race: (of: string, tick: Tick) => Promise<Race>,
 ) {
+  /** The last race that is over. */
+  let last: Race | undefined;
   let latest: { at: number; race: Promise<Race> } | undefined;
 
   async function startForArrivals(): Promise<Race> {
     // Limit: a race that fails is not kept, so this limit bounds how often another race is tried.
     await limiter.limit("arrivalRace", { throws: true });
-    return race("arrival", "same");
+    return (last = await race("arrival", "same"));
   }
 
   /** One race for all visitors of this process who arrive in these seconds. */
@@ -35,6 +37,9 @@ export function callsProcedures(
   }
 
   return {
+    /** What a page shows until the race of its own visitor is over. */
+    last: t.procedure.query(() => last ?? null),
+
     arrival: t.procedure.query(() => raceOfTheseSeconds()),
 
     run: t.procedure

@@ -30,7 +30,8 @@ export function Calls() {
       onSuccess: (race, input) => setRuns((known) => [...known, { race, tick: input.tick }]),
     }),
   );
-  const race = run.isPending ? undefined : runs.at(-1)?.race;
+  // The race before is shown until the new one is over.
+  const race = runs.at(-1)?.race;
 
   return (
     <section className="card" aria-labelledby="calls-title">
@@ -86,7 +87,7 @@ function Racer({ title, result }: { title: string; result: Race["naive"] | undef
     <section className="racer" aria-label={title}>
       <h3>{title}</h3>
       <p className="granted">
-        <b>{`${result?.granted ?? "–"} granted`}</b> <span>{`limit ${ALLOWED}`}</span>
+        <b>{result ? `${result.granted} granted` : "\u00a0"}</b> <span>{`limit ${ALLOWED}`}</span>
       </p>
       <p className="verdict" data-bad={over > 0}>
         {result && (over > 0 ? `${over} too many` : over < 0 ? `${-over} too few` : "exactly 10")}

@@ -1,10 +1,12 @@
 /** Starts a race, or counts down to when the visitor may start the next race. */
 import type { ReactNode } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
+import { SENDS_LATER } from "../shared/page/use-connection.js";
 import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 
 interface Race {
   isPending: boolean;
+  isPaused: boolean;
   canMutate: boolean;
   retryAt: number | undefined;
   error: unknown;
@@ -13,7 +15,7 @@ interface Race {
 /** @param children what the race said, for the status below the button. */
 export function StartButton({
   text,
-  race: { isPending, canMutate, retryAt, error },
+  race: { isPending, isPaused, canMutate, retryAt, error },
   onStart,
   children,
 }: {
@@ -43,7 +45,9 @@ export function StartButton({
       </WaitButton>
       <p role="status" className="outcome">
         {line ??
-          (isPending ? (
+          (isPaused ? (
+            SENDS_LATER
+          ) : isPending ? (
             <span className="late">The race is on…</span>
           ) : error ? (
             isRateLimitError(error) ? (

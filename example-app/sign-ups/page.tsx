@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { Part, Stable } from "../shared/page/pieces.js";
 import { RateLimitMeter, useRateLimit, useTRPC, useTRPCClient } from "../shared/page/trpc.js";
+import { SENDS_LATER } from "../shared/page/use-connection.js";
 import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import { Accounts } from "./accounts.js";
 import { describe, oneTooMany, outcomeOf, WIDEST } from "./outcome.js";
@@ -109,7 +110,13 @@ function SignUpForm() {
         hundred before it keep theirs.
       </p>
       <p role="status" className="outcome">
-        <span>{signUp.isPending ? "Signing up…" : signUp.data && describe(signUp.data)}</span>
+        <span>
+          {signUp.isPaused
+            ? SENDS_LATER
+            : signUp.isPending
+              ? "Signing up…"
+              : signUp.data && describe(signUp.data)}
+        </span>
         {notYet && <span> </span>}
         {notYet}
       </p>

@@ -6,11 +6,21 @@ import { join } from "node:path";
 import type { Plugin } from "vite";
 import { SCHEME_SCRIPT, SCHEME_SWITCH } from "../../example-app/scheme-switch.js";
 import { type Address, starterOf } from "../address.js";
-import { BRAND, barLinksOf, currentOf, ICONS, MENU, SEARCH_QUERY } from "../bar.js";
+import {
+  BRAND,
+  barLinksOf,
+  currentOf,
+  ICONS,
+  isSearchKey,
+  MENU,
+  SEARCH_QUERY,
+  searchKeysOf,
+} from "../bar.js";
 import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
 import { imageSizeOf } from "../image-size.js";
 import { ROOT } from "../pages.js";
+import { STATIC_PARTS } from "./count/static-parts.js";
 import { heroOf, introOf } from "./hero.js";
 
 const sizeOf = (name: string) => {
@@ -45,16 +55,26 @@ const pictureOf = (base: string) => `<section class="site-picture">
 </section>`;
 
 /**
+ * The keys of the search lead to the documentation, which has it.
+ *
  * The menu closes when a link is followed, even if the page stays, and on the browser's buttons. The
  * script is the last element in the bar: a browser may draw the page before the script runs, and an
  * element behind the script would move the links.
  */
-const MENU_SCRIPT = `<script>
+const BAR_SCRIPT = `<script>
     {
       const list = document.getElementById("${MENU}");
       const close = () => list.hidePopover?.();
       list.addEventListener("click", ({ target }) => target.closest("a") && close());
       addEventListener("popstate", close);
+
+      const search = document.querySelector(".site-search");
+      search.querySelector("kbd").textContent = (${searchKeysOf.toString()})(navigator.platform);
+      addEventListener("keydown", (event) => {
+        if (!(${isSearchKey.toString()})(event)) return;
+        event.preventDefault();
+        search.click();
+      });
     }
   </script>`;
 
@@ -74,13 +94,13 @@ export function frame(address: Address): Plugin {
     const home = route === "" ? ` aria-current="page"` : "";
     return `<header class="site-bar">
   <a class="site-brand" href="${base}"${home}><span>${ICONS.brand}</span>${BRAND}</a>
-  <a class="site-search" href="${base}docs/${SEARCH_QUERY}"><span class="icon">${ICONS.search}</span><span class="name">Search</span></a>
+  <a class="site-search" href="${base}docs/${SEARCH_QUERY}"><span class="icon">${ICONS.search}</span><span class="name">Search</span><kbd aria-hidden="true"></kbd></a>
   <nav aria-label="Site">
     <button class="site-menu" type="button" popovertarget="${MENU}" aria-label="Menu">${ICONS.menu}</button>
     <ul id="${MENU}" popover>${items.join("")}</ul>
   </nav>
   ${SCHEME_SWITCH}
-  ${MENU_SCRIPT}
+  ${BAR_SCRIPT}
 </header>`;
   }
 
@@ -103,7 +123,8 @@ export function frame(address: Address): Plugin {
           .replace("<!--hero-->", heroOf)
           .replace("<!--intro-->", introOf)
           .replace("<!--picture-->", () => pictureOf(base))
-          .replace("<!--footer-->", footerOf(repository)),
+          .replace("<!--footer-->", footerOf(repository))
+          .replace(/<!--count-\w+-->/g, (place) => STATIC_PARTS[place]!),
     },
   };
 }

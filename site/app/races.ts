@@ -1,7 +1,8 @@
 /**
- * The race of the demo without its processes and its database: two callers run in this worker. The naive
- * limiter uses a table in memory. The limiters are those of the demo.
+ * The race of the demo without its processes and its database: two callers run in this worker. Each limiter
+ * uses a table in memory, and both tables answer equally late. The limiters are those of the demo.
  */
+import type { RateLimitStore } from "trpc-rate-limit/server";
 import { ALLOWED } from "../../example-app/shared/race-size.js";
 import { makeCalls, type Tick } from "../../example-app/race/make-calls.js";
 import { naiveLimit } from "../../example-app/race/naive.js";
@@ -44,6 +45,23 @@ export async function raceInMemory(limiter: RaceLimiter, of: string, tick: Tick)
   } finally {
     await limiter.reset("race", { key });
   }
+}
+
+/**
+ * A store that answers as late as the table of the naive limiter: each decision is on its way first.
+ *
+ * @param store a store without `submit`, by which calls would go past the delay.
+ */
+export function farStore<TTransaction>(
+  store: Omit<RateLimitStore<TTransaction>, "submit">,
+): RateLimitStore<TTransaction> {
+  return {
+    ...store,
+    async apply(decisions, call) {
+      await pause();
+      return store.apply(decisions, call);
+    },
+  };
 }
 
 type Client = Parameters<typeof naiveLimit>[0];

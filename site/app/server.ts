@@ -9,9 +9,10 @@ import { PLANS } from "../../example-app/model/limits.js";
 import { overviewRouter } from "../../example-app/overview/server.js";
 import { playgroundRouter } from "../../example-app/playground/server.js";
 import { callsProcedures } from "../../example-app/race/calls-procedures.js";
+import { raceLimits } from "../../example-app/race/limits.js";
 import { LIMITS } from "../../example-app/shared/server/limiter.js";
 import type { Context } from "../../example-app/shared/server/trpc.js";
-import { raceInMemory } from "./races.js";
+import { farStore, raceInMemory } from "./races.js";
 
 /** The context of each call of this page. */
 export const CONTEXT: Context = { visitor: "you", process: 1 };
@@ -24,6 +25,8 @@ export function createSiteRouter() {
     plan: () => "free",
     overrides: true,
   });
+  // As late as the table of the other side, so that the race is the same for both.
+  const racer = createRateLimiter({ store: farStore(memoryStore()), limits: raceLimits });
   const t = initTRPC.context<Context>().create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
@@ -36,7 +39,7 @@ export function createSiteRouter() {
     rateLimit: rl.router,
     overview: overviewRouter({ t, rl }),
     race: t.router(
-      callsProcedures({ t, rl, limiter }, (of, tick) => raceInMemory(limiter, of, tick)),
+      callsProcedures({ t, rl, limiter }, (of, tick) => raceInMemory(racer, of, tick)),
     ),
     playground: playgroundRouter({ t, rl, limiter }),
   });

@@ -28,7 +28,7 @@ export default defineConfig({
     emptyOutDir: false,
     assetsDir: "app",
     rolldownOptions: {
-      input: ["index.html", "playground/index.html", "bucket/index.html"].map(pathOf),
+      input: ["", "playground/", "count/", "bucket/"].map((page) => pathOf(`${page}index.html`)),
     },
   },
 });

@@ -49,11 +49,11 @@ describe("the documentation", () => {
   it("finds what it describes", async () => {
     await using page = await open("docs/");
     await page.getByRole("button", { name: /^Search/ }).click();
-    await page.getByRole("searchbox").fill("blockFor");
+    await page.getByRole("combobox", { name: "Search" }).fill("blockFor");
     const found = page.getByRole("option");
     await found.first().waitFor();
     await found.filter({ hasText: "Closed buckets" }).first().click();
-    await page.waitForURL(/docs\/closing#/);
+    await page.waitForURL(/docs\/closing/);
     expect(page.problems).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe("the documentation", () => {
     await using page = await open("docs/gone");
     const main = page.getByRole("main");
     await main.getByRole("button", { name: "Search the documentation" }).click();
-    await page.getByRole("searchbox").fill("blockFor");
+    await page.getByRole("combobox", { name: "Search" }).fill("blockFor");
     await page.getByRole("option").first().waitFor();
     await page.keyboard.press("Escape");
     await main.getByRole("link", { name: "Quick start" }).click();
@@ -92,6 +92,23 @@ describe("the documentation", () => {
     await page.goto(`${url}docs/gone`);
     await main.getByRole("link", { name: "All pages of the documentation" }).click();
     await page.getByRole("heading", { level: 1, name: "Documentation" }).waitFor();
+  });
+
+  it("leads from an address with .html to the page of a folder", async () => {
+    await using page = await open("docs/reference.html#server");
+    await page.getByRole("heading", { level: 1, name: "Reference" }).waitFor();
+    expect(new URL(page.url()).hash).toBe("#server");
+    await page.goto(`${url}docs/gone.html`);
+    await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+  });
+
+  it("prints a page over the whole width of the paper, also in landscape", async () => {
+    // A4 at 96 pixels per inch.
+    await using visitor = await newVisitor({ viewport: { width: 1123, height: 794 } });
+    const page = await open("docs/limits", visitor);
+    await page.emulateMedia({ media: "print" });
+    const box = (await page.locator(".vp-doc").boundingBox())!;
+    expect([box.x, box.width]).toEqual([0, 1123]);
   });
 
   it.each(["", "playground/"])(
@@ -127,7 +144,7 @@ describe("the overview", () => {
     await own.getByRole("img", { name: "10 granted, 40 denied" }).waitFor();
     await page
       .getByText(
-        "Two callers in a web worker of this tab. The table of the ten lines answers a moment later, as a database does.",
+        "Two callers in a web worker of this tab. The tables of both sides answer a moment later, as a database does.",
       )
       .waitFor();
     await page.getByRole("button", { name: "Run again" }).click();

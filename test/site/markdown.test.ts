@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rewrite, slugOf, standingAlone } from "../../site/markdown.js";
+import { rewrite, standingAlone } from "../../site/markdown.js";
 import { fileOf } from "../../site/pages.js";
 
 const repository = "https://github.com/ada/limits";
@@ -87,14 +87,6 @@ it("makes links of the names of pages of the reference", () => {
   expect(text).toBe(
     "| [`server`](/docs/reference/server/) | [`pgStore`](/docs/reference/server/pgStore) |",
   );
-});
-
-it.each([
-  ["retryAfter is true", "retryafter-is-true"],
-  ["5. The page", "5-the-page"],
-  ["`settle` and refund: what's back", "settle-and-refund-whats-back"],
-])("gives %j the anchor that GitHub gives it", (heading, anchor) => {
-  expect(slugOf(heading)).toBe(anchor);
 });
 
 describe("a page that stands alone", () => {

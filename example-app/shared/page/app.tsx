@@ -14,6 +14,7 @@ import { Arrival, useArrivals } from "./arrivals.js";
 import { OfflineBanner } from "./offline-banner.js";
 import { PartLinks } from "./part-links.js";
 import { useRateLimit } from "./trpc.js";
+import { useConnection } from "./use-connection.js";
 
 /** The first part is there at once. Each other part is loaded when the visitor opens it. */
 const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
@@ -122,7 +123,7 @@ const CONNECTIONS = { live: "live", polling: "asking", offline: "" } as const;
 /** Says whether the page hears of changes at once. */
 function Connection() {
   // Limit: each hook knows the connection, which all hooks share.
-  const { connection } = useRateLimit("sendMessage");
+  const connection = useConnection(useRateLimit("sendMessage"));
   return (
     <p className="connection" data-state={connection} role="status">
       {CONNECTIONS[connection]}

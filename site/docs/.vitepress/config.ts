@@ -5,10 +5,9 @@ import { readAddress } from "../../address.js";
 import { SITE_DESCRIPTION } from "../../description.js";
 import { headTagsOf } from "../../head-tags.js";
 import { ICON } from "../../icon.js";
-import { slugOf } from "../../markdown.js";
 import { readPages, routeOf } from "../../pages.js";
-import { tokenize } from "../../search.js";
 import { sidebarOf } from "../../sidebar.js";
+import { slugOf } from "../../slug.js";
 import { hangingLines, markdownCode } from "./code.js";
 import { codeTheme } from "./code-theme.js";
 import { markdownInShort } from "./in-short.js";
@@ -17,10 +16,13 @@ import { markdownPictures } from "./pictures.js";
 const address = readAddress();
 const { base, repository } = address;
 
-/** On the page for missing addresses: "docs/limits/" leads to "docs/limits". */
-const WITHOUT_SLASH = `{
+/**
+ * On the page for missing addresses: "docs/limits/" leads to "docs/limits", and "docs/reference.html" to
+ * "docs/reference". VitePress would show a frame without a page there.
+ */
+const WITHOUT_END = `{
   const { pathname, search, hash } = location;
-  const page = pathname.replace(/\\/+$/, "");
+  const page = pathname.replace(/\\.html$|\\/+$/, "");
   if (page !== pathname && pathname !== "${base}") location.replace(page + search + hash);
 }`;
 
@@ -42,7 +44,7 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     ["script", {}, `document.documentElement.classList.add("js")`],
   ],
   transformHead({ page, pageData, description }) {
-    if (page === "404.md") return [["script", {}, WITHOUT_SLASH]];
+    if (page === "404.md") return [["script", {}, WITHOUT_END]];
     const posted = { title: pageData.title, description, route: routeOf(page) };
     // If the head has a description, VitePress leaves out its own, in which a quote would end the
     // attribute.
@@ -88,19 +90,6 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     // On a narrow page, "Menu" is the label of the bar's menu.
     sidebarMenuLabel: "Pages",
     outline: { level: [2, 3], label: "On this page" },
-    search: {
-      provider: "local",
-      options: {
-        miniSearch: {
-          options: { tokenize },
-          searchOptions: {
-            // Names of the reference are found last: a reader who looks for a name types more of it. The
-            // changelog comes last, too, since it names everything.
-            boostDocument: (id: string) => (/\/docs\/(reference\/|changelog)/.test(id) ? 0.1 : 1),
-          },
-        },
-      },
-    },
     docFooter: { prev: "Previous", next: "Next" },
     externalLinkIcon: true,
   },

@@ -18,8 +18,9 @@ function SendButton() {
           `Send (${send.limit.value ?? "…"} left)`
         ) : (
           <>
-            <span>Wait </span>
-            <RateLimitCountdown retryAt={send.retryAt} />
+            <RateLimitCountdown retryAt={send.retryAt}>
+              {(_, text) => `Wait ${text}`}
+            </RateLimitCountdown>
           </>
         )}
       </button>

@@ -92,6 +92,13 @@ describe("the rows", () => {
     expect(JSON.stringify(seen)).not.toContain(ada);
   });
 
+  it("name the pretended customers as they are", async () => {
+    await using app = await startRouter();
+    await app.caller("customer 10").chat.send({ text: "hello", nonce: randomUUID() });
+    const [seen] = await read(app.caller("bob-0123456789"), 1);
+    expect(seen!.rows.map(({ key }) => key)).toEqual(["customer 10"]);
+  });
+
   it("have the config of a visitor's plan", async () => {
     await using app = await startRouter();
     const row = { name: "llmTokens", key: "ada", used: 0, ts: Date.now() };

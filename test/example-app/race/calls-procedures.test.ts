@@ -52,6 +52,26 @@ it("starts one race for a hundred visitors, and another one for those of the nex
   expect((await limiter.getValue("runRace", { key: "late" })).value).toBe(5);
 });
 
+it("has the last race that is over for those who arrive, at once", async () => {
+  const finish: ((result: Race) => void)[] = [];
+  const { visitor } = start(() => new Promise((resolve) => void finish.push(resolve)));
+  const isOn = (count: number) => vi.waitFor(() => expect(finish).toHaveLength(count));
+  expect(await visitor("ada").last()).toBeNull();
+  const first = visitor("ada").arrival();
+  await isOn(1);
+  finish[0]!(race);
+  expect(await first).toBe(race);
+
+  vi.setSystemTime(Date.now() + FRESH);
+  const second = visitor("bob").arrival();
+  await isOn(2);
+  expect(await visitor("bob").last()).toBe(race);
+  const other = { ...race };
+  finish[1]!(other);
+  expect(await second).toBe(other);
+  expect(await visitor("bob").last()).toBe(other);
+});
+
 it("keeps no race that failed, and bounds how often another one is tried", async () => {
   const run = vi.fn(async (): Promise<Race> => {
     throw new Error("the database is gone");

@@ -1,12 +1,18 @@
 /** The race of the site's first page: the page shows the limiters' real answers. */
 import { describe, expect, it } from "vitest";
-import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
+import { createRateLimiter, memoryStore, type RateLimitStore } from "trpc-rate-limit/server";
 import { PLANS } from "../../../example-app/model/limits.js";
+import { raceLimits } from "../../../example-app/race/limits.js";
 import { LIMITS } from "../../../example-app/shared/server/limiter.js";
-import { raceInMemory, type RaceLimiter } from "../../../site/app/races.js";
+import { farStore, raceInMemory, type RaceLimiter } from "../../../site/app/races.js";
 
 const real = () =>
-  createRateLimiter({ store: memoryStore(), limits: LIMITS, plans: PLANS, plan: () => "free" });
+  createRateLimiter({
+    store: farStore(memoryStore()),
+    limits: LIMITS,
+    plans: PLANS,
+    plan: () => "free",
+  });
 
 it.each(["same", "each"] as const)(
   "grants more than ten by a limiter that reads, compares and writes, and ten by the package (%s)",
@@ -29,6 +35,20 @@ it.each(["same", "each"] as const)(
     expect((await raceInMemory(limiter, "ada", tick)).package.granted).toBe(10);
   },
 );
+
+it("has the package answer late, as the table of the other side does", async () => {
+  const isAnsweredInThisTick = async (store: RateLimitStore) => {
+    let isAnswered = false;
+    const limiter = createRateLimiter({ store, limits: raceLimits });
+    const answer = limiter.limit("race", { key: "ada" }).then(() => (isAnswered = true));
+    for (let i = 0; i < 100; i++) await Promise.resolve();
+    const inThisTick = isAnswered;
+    await answer;
+    return inThisTick;
+  };
+  expect(await isAnsweredInThisTick(farStore(memoryStore()))).toBe(false);
+  expect(await isAnsweredInThisTick(memoryStore())).toBe(true);
+});
 
 describe("a limiter in place of the package's that", () => {
   const broken = (limit: RaceLimiter["limit"]): RaceLimiter => ({

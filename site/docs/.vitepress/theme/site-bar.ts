@@ -1,16 +1,32 @@
 /**
  * The bar of the site. This bar replaces VPNav of VitePress, so that the documentation and the pages of
- * the demo's parts have the same bar. The search is the one of VitePress.
+ * the demo's parts have the same bar.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
-import { VPNavBarSearch } from "vitepress/theme-without-fonts";
-import { defineComponent, h, onMounted, onUnmounted, ref } from "vue";
-import { BRAND, barLinksOf, currentOf, ICONS, MENU, SEARCH_QUERY } from "../../../bar.js";
+import { defineAsyncComponent, defineComponent, h, onMounted, onUnmounted, ref } from "vue";
+import {
+  BRAND,
+  barLinksOf,
+  currentOf,
+  ICONS,
+  isSearchKey,
+  MENU,
+  SEARCH_QUERY,
+  searchKeysOf,
+} from "../../../bar.js";
 import "../../../bar.css";
 
-/** The search's own button is hidden behind the button of the bar. */
-export const openSearch = () =>
-  document.querySelector<HTMLButtonElement>(".VPNavBarSearch button")?.click();
+/** Loaded when a reader opens it. */
+const SearchBox = defineAsyncComponent(() => import("./search-box.js"));
+const isSearchOpen = ref(false);
+export const openSearch = () => void (isSearchOpen.value = true);
+
+function onKeydown(event: KeyboardEvent): void {
+  const isField = (event.target as HTMLElement).closest?.("input, textarea, select") != null;
+  if (!isSearchKey(event) && (event.key !== "/" || isField)) return;
+  event.preventDefault();
+  openSearch();
+}
 
 export default defineComponent({
   setup() {
@@ -23,11 +39,15 @@ export default defineComponent({
       isShown.value = true;
       // The browser's own buttons close the menu, too. A link that is followed closes it below.
       addEventListener("popstate", close);
+      addEventListener("keydown", onKeydown);
       if (location.search !== SEARCH_QUERY) return;
       history.replaceState(history.state, "", location.pathname);
       openSearch();
     });
-    onUnmounted(() => removeEventListener("popstate", close));
+    onUnmounted(() => {
+      removeEventListener("popstate", close);
+      removeEventListener("keydown", onKeydown);
+    });
 
     const route = () => page.value.relativePath.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "");
     const links = () =>
@@ -51,8 +71,18 @@ export default defineComponent({
         h("button", { type: "button", class: "site-search needs-js", onClick: openSearch }, [
           h("span", { class: "icon", innerHTML: ICONS.search }),
           h("span", { class: "name" }, "Search"),
+          h(
+            "kbd",
+            { "aria-hidden": "true" },
+            isShown.value ? searchKeysOf(navigator.platform) : undefined,
+          ),
         ]),
-        h(VPNavBarSearch),
+        isSearchOpen.value &&
+          h(SearchBox, {
+            onClose: () => {
+              isSearchOpen.value = false;
+            },
+          }),
         h("nav", { "aria-label": "Site" }, [
           h("button", {
             type: "button",
