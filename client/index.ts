@@ -15,6 +15,7 @@ export {
   type PredictFirstOptions,
 } from "./predict-first.js";
 export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
+export type { LimitedCallsOptions } from "./limited-calls.js";
 export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
 export { shareStream, type ShareStreamOptions } from "./share-stream.js";
 export { withOnceId } from "./with-once-id.js";

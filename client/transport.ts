@@ -1,14 +1,9 @@
 /** How an observer reaches the router of `createRateLimitTRPC` through a tRPC client. */
 import type { TRPCClientRuntime } from "@trpc/client";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { OBSERVERS } from "./observers-key.js";
 import { type ClientLimitName, type TRPCClientLike, untypedOf } from "./trpc-clients.js";
 import type { RateLimitObserver, RateLimitTransport } from "./types.js";
-
-/**
- * The property in which a client's runtime holds its observers. In the context of a call, this symbol
- * marks calls of observers. `Symbol.for`, so that two copies of the package share the symbol.
- */
-export const OBSERVERS = Symbol.for("trpc-rate-limit.observers");
 
 /**
  * The observers that follow something through one client. The set is a property of the client

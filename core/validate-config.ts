@@ -1,15 +1,15 @@
 /** Validates the config of a limit. Its errors name the option that is wrong. */
 import { MAX_SHARDS, MAX_WAIT, longestPeriod } from "./config.js";
-import type { AnyFixedWindow, LimitConfig, TokenBucketConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
+import type { AnyFixedWindow, LimitConfig, TokenBucketConfig } from "./limit-config.js";
 import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";
 import { CALENDAR_PERIODS, validateCalendar } from "./validate-calendar.js";
 import { checkCredits } from "./validate-credits.js";
 import { validateHolds } from "./validate-holds.js";
-import { validateLevels } from "./validate-levels.js";
 import { validateLease } from "./validate-lease.js";
-import { validateSlots } from "./validate-slots.js";
+import { validateLevels } from "./validate-levels.js";
 import { validateOnceFor } from "./validate-once.js";
+import { validateSlots } from "./validate-slots.js";
 import { validateUsage } from "./validate-usage.js";
 
 /**

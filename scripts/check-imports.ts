@@ -4,7 +4,8 @@
  * Zod. Nothing imports `cli` or `testing`. The example uses the package as its users do, by name. A part
  * of the example imports the code that all parts share, and no other part. Inside of `server/store`,
  * general code does not import the code of a single driver or dialect. No file imports itself through
- * others, types included. Code that applications load never compares with a class of a package: an
+ * others, types included. An entry point without tRPC among its peers reaches no tRPC, types included.
+ * Code that applications load never compares with a class of a package: an
  * application may have another copy of the class.
  */
 import { existsSync } from "node:fs";
@@ -100,9 +101,22 @@ const FOLDERS: readonly Rule[] = [
       "server/hosts",
       "server/http",
       "server/limiter",
-      "server/runtime",
+      "server/live",
       "@trpc/server",
       "zod",
+    ],
+    mayType: [],
+  },
+  {
+    // What a router and a handler of HTTP share.
+    folder: "server/live",
+    may: [
+      "core",
+      "server/changes",
+      "server/hosts",
+      "server/http",
+      "server/limiter",
+      "server/runtime",
     ],
     mayType: [],
   },
@@ -305,6 +319,10 @@ function isUnder(target: string, start: string): boolean {
   return target.startsWith(/[@:]$/.test(start) ? start : `${start}/`);
 }
 
+function isOfTRPC(target: string): boolean {
+  return target.startsWith("@trpc/");
+}
+
 function withoutExtension(file: string): string {
   return file.replace(/\.(tsx?|jsx?)$/, "");
 }
@@ -335,9 +353,24 @@ for (const folder of ["core", "server", "client", "cli", "testing"]) {
   }
 }
 
+/** The files that a file imports, themselves and through others, and the file itself. */
+function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
+  if (!reached.has(file)) {
+    reached.add(file);
+    for (const target of graph.get(file) ?? []) reachedFrom(target, reached);
+  }
+  return reached;
+}
+
 const problems = (await Promise.all(RULES.map(problemsOf))).flat();
 for (const folder of ["core", "server", "client", "testing"]) {
   problems.push(...(await foreignClassesIn(folder)));
+}
+for (const { name, source, peers } of ENTRY_POINTS) {
+  if (peers.some(isOfTRPC)) continue;
+  const reached = [...reachedFrom(withoutExtension(source))];
+  const files = reached.filter((file) => graph.get(file)?.some(isOfTRPC));
+  problems.push(...files.map((file) => `${name} must not reach ${file}, which imports tRPC`));
 }
 for (const cycle of findCycles(graph)) problems.push(`a circle: ${cycle.join(" -> ")}`);
 for (const problem of problems) console.error(problem);

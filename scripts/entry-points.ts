@@ -7,6 +7,7 @@ import { posix } from "node:path";
 import { CLIENT } from "./reference/layout/client.js";
 import { CORE } from "./reference/layout/core.js";
 import { REACT } from "./reference/layout/react.js";
+import { FETCH, FETCH_REACT } from "./reference/layout/fetch.js";
 import type { Sections } from "./reference/layout/sections.js";
 import { SERVER } from "./reference/layout/server.js";
 import { TRPC } from "./reference/layout/trpc.js";
@@ -42,6 +43,16 @@ export const DESCRIPTIONS: Record<string, Description> = {
     about: "Links and retries of tRPC, and the observer, without React",
     peers: ["@trpc/client", "@trpc/server"],
     sections: CLIENT,
+  },
+  fetch: {
+    about: "The observer and limits of `fetch`, without tRPC and without React",
+    peers: [],
+    sections: FETCH,
+  },
+  "fetch/react": {
+    about: "Hooks and components, without tRPC",
+    peers: ["@tanstack/react-query", "react"],
+    sections: FETCH_REACT,
   },
   testing: {
     about: "A clock, limits without a server, and the tests of stores",

@@ -16,8 +16,28 @@ export {
   type BetterAuthStorageOptions,
 } from "./http/better-auth-storage.js";
 export type { RateLimitRefusal } from "./hosts/refusal.js";
+export {
+  clientAddress,
+  type ClientAddressOptions,
+  type RequestHeaders,
+} from "./http/client-address.js";
 export { ipKey, type IpKeyOptions } from "./http/ip-key.js";
 export type { LimitOfResult } from "./http/limit-of-result.js";
+export {
+  createRateLimitHandler,
+  type RateLimitHandler,
+} from "./live/handler/create-rate-limit-handler.js";
+export type {
+  HandlerAuthorizeOptions,
+  HandlerCaller,
+  HandlerKeyOptions,
+  HandlerPlanOptions,
+  RateLimitHandlerOptions,
+} from "./live/handler/handler-options.js";
+export type { NodeRequest } from "./live/handler/node-request.js";
+export type { NodeResponse } from "./live/handler/node-response.js";
+export { type NodeListener, toNodeHandler } from "./live/handler/to-node-handler.js";
+export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "./limiter/types/key-answer.js";
 export { rateLimitHeaders } from "./http/rate-limit-headers.js";
 export type { RateLimitHeadersOptions } from "./http/x-rate-limit.js";
 export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
@@ -87,6 +107,9 @@ export type {
   UsageChangesOptions,
 } from "./limiter/types/usage-changes.js";
 export type {
+  TopUsage,
+  TopUsageItem,
+  TopUsageOptions,
   Usage,
   UsageItem,
   UsageMonth,
@@ -98,7 +121,7 @@ export type {
 } from "./limiter/types/usage.js";
 export type { RateLimitWarning, WarningListener } from "./limiter/types/warnings.js";
 export type { RateLimitLogger } from "./report/logger.js";
-export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
+export type { ChangeChannel, ChangeListener, MessageListener } from "./changes/change-channel.js";
 export { postgresChannel, type PostgresChannelOptions } from "./changes/postgres-channel.js";
 export type { PostgresClientLike, PostgresNotification } from "./changes/postgres-client.js";
 export { lazyStore } from "./store/lazy-store.js";
@@ -190,10 +213,12 @@ export type {
   TransactionOptions,
 } from "./store/store.js";
 export type {
+  ClearOverrideOptions,
   OverrideKeyOptions,
+  OverrideKind,
   OverrideRule,
   RateLimitOverride,
   RateLimitOverrides,
   SetOverrideOptions,
 } from "./limiter/types/override-types.js";
-export type { OverrideRow, OverrideTable } from "./store/override-table.js";
+export type { OverrideRow, OverrideRowIds, OverrideTable } from "./store/override-table.js";

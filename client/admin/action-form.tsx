@@ -1,10 +1,11 @@
 /** The question before an action: what it does, for how long, and two buttons. Escape cancels. */
 "use client";
 import { type ReactElement, useEffect, useId, useRef } from "react";
-import { DAY, HOUR } from "../../core/durations.js";
-import { isTimed, type Terms } from "./action-terms.js";
+import { ActionChoices, type ActionChoicesProps } from "./action-choices.js";
+import { replacedBy } from "./action-terms.js";
 import { useAdmin } from "./admin-context.js";
-import type { AdminLimit, AdminVerb } from "./admin-types.js";
+import type { AdminVerb } from "./admin-types.js";
+import { overrideText } from "./pieces.js";
 
 const WORDS: Record<AdminVerb, { verb: string; one: string; all: string }> = {
   ban: {
@@ -21,6 +22,11 @@ const WORDS: Record<AdminVerb, { verb: string; one: string; all: string }> = {
     verb: "Raise",
     one: "Give this key more than the limit says?",
     all: "Give all keys more than the limit says?",
+  },
+  give: {
+    verb: "Give",
+    one: "Give this key so many more, at the same rate?",
+    all: "Give every key so many more, at the same rate?",
   },
   plan: {
     verb: "Change",
@@ -39,19 +45,8 @@ const WORDS: Record<AdminVerb, { verb: string; one: string; all: string }> = {
   },
 };
 
-const LASTS: readonly { value: number | undefined; label: string }[] = [
-  { value: HOUR, label: "an hour" },
-  { value: DAY, label: "a day" },
-  { value: 7 * DAY, label: "a week" },
-  { value: undefined, label: "until it is cleared" },
-];
-
-interface Props {
-  action: AdminVerb;
+interface Props extends ActionChoicesProps {
   isAll: boolean;
-  limit: AdminLimit;
-  terms: Terms;
-  onTerms: (terms: Terms) => void;
   isSending: boolean;
   problem: string | undefined;
   onSend: () => void;
@@ -59,11 +54,15 @@ interface Props {
 }
 
 export function ActionForm(props: Props): ReactElement {
-  const { action, isAll, isSending, problem, onSend, onCancel } = props;
+  const { action, isAll, overrides, isSending, problem, onSend, onCancel } = props;
+  const { formats } = useAdmin();
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, select, button")?.focus(), []);
   const { verb, one, all } = WORDS[action];
+  const replaced = replacedBy(action, overrides);
+  const others = overrides.filter((each) => each !== replaced);
+  const isOver = action === "ban" || action === "exempt";
   return (
     <form
       ref={form}
@@ -78,7 +77,15 @@ export function ActionForm(props: Props): ReactElement {
       }}
     >
       <p id={id}>{isAll ? all : one}</p>
-      <Choices {...props} />
+      {replaced && (
+        <p className="rla-quiet">{`In place of: ${overrideText(replaced, formats)}.`}</p>
+      )}
+      {isOver && others.length > 0 && (
+        <p className="rla-quiet">
+          {`Stays beneath it: ${others.map((each) => overrideText(each, formats)).join(", ")}.`}
+        </p>
+      )}
+      <ActionChoices {...props} />
       <div className="rla-line rla-buttons">
         <button
           type="submit"
@@ -99,71 +106,4 @@ export function ActionForm(props: Props): ReactElement {
       )}
     </form>
   );
-}
-
-/** The person's choices before the action: how much, and for how long. */
-function Choices({ action, limit, terms, onTerms }: Props) {
-  const { formats, limits } = useAdmin();
-  const lasts = LASTS.filter(({ value }) => action !== "ban" || value !== undefined);
-  const change = (part: Partial<Terms>) => onTerms({ ...terms, ...part });
-  return (
-    <div className="rla-line">
-      {action === "raise" && (
-        <label>
-          <span>Times</span>
-          <input
-            type="number"
-            min="1.1"
-            max="1000"
-            step="any"
-            required
-            value={Number.isNaN(terms.times) ? "" : terms.times}
-            onChange={({ target }) => change({ times: target.valueAsNumber })}
-          />
-        </label>
-      )}
-      {action === "plan" && (
-        <label>
-          <span>Plan</span>
-          <select value={terms.plan} onChange={({ target }) => change({ plan: target.value })}>
-            {limit.plans!.map(({ plan, terms: has }) => (
-              <option key={plan} value={plan}>
-                {`${plan}: ${formats.config(has, limit.kind)}`}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      {isTimed(action) && (
-        <label>
-          <span>For</span>
-          <select
-            value={lasts.findIndex(({ value }) => value === terms.lasts)}
-            onChange={({ target }) => change({ lasts: lasts[Number(target.value)]!.value })}
-          >
-            {lasts.map(({ label }, index) => (
-              <option key={label} value={index}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      {action === "plan" && limits.limits.filter(isPlanned).length > 1 && (
-        <label>
-          <input
-            type="checkbox"
-            checked={terms.isEverywhere ?? false}
-            onChange={({ target }) => change({ isEverywhere: target.checked })}
-          />
-          <span>on all limits with plans</span>
-        </label>
-      )}
-    </div>
-  );
-}
-
-/** Whether a key can be given a plan of this limit. */
-function isPlanned({ plans, overrides }: AdminLimit): boolean {
-  return plans !== undefined && overrides;
 }

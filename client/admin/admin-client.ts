@@ -1,13 +1,18 @@
 /** The procedures of `rl.admin`, called through the application's tRPC client. */
+import type { OverrideKind } from "../../server/limiter/types/override-types.js";
 import { type TRPCClientLike, untypedOf } from "../trpc-clients.js";
 import type {
   AdminVerb,
   AdminChange,
+  AdminChanges,
   AdminDenials,
   AdminKey,
   AdminLimits,
+  AdminOverrides,
   AdminPage,
   AdminPlanChange,
+  AdminTop,
+  AdminTopInput,
   AdminUsage,
   KeyInput,
 } from "./admin-types.js";
@@ -24,6 +29,11 @@ export interface AdminClient {
     signal: AbortSignal,
   ): Promise<AdminUsage>;
   denials(input: { name?: string; count: number }, signal: AbortSignal): Promise<AdminDenials>;
+  top(input: AdminTopInput, signal: AbortSignal): Promise<AdminTop>;
+  overrides(input: { name?: string; count: number }, signal: AbortSignal): Promise<AdminOverrides>;
+  changes(input: ChangesInput, signal: AbortSignal): Promise<AdminChanges>;
+  /** Resolves with the limit that has changed back. */
+  undo(id: string): Promise<NamedChange>;
   /** Resolves with each limit that the action has changed. */
   change(action: AdminVerb, input: ChangeInput): Promise<readonly NamedChange[]>;
 }
@@ -38,9 +48,17 @@ export interface ChangeInput extends KeyInput {
   all?: true;
   /** How long the override counts, ms. */
   for?: number;
+  /** When it ends, in place of `for`, epoch ms. */
+  until?: number;
   times?: number;
+  add?: number;
   plan?: string;
+  /** Of the action `clear`: the kind of override. */
+  only?: OverrideKind;
+  why?: string;
 }
+
+export type ChangesInput = Pick<KeyInput, "key" | "stored"> & { name?: string; count: number };
 
 export function createAdminClient(client: TRPCClientLike, path: string): AdminClient {
   const untyped = untypedOf(client);
@@ -53,6 +71,10 @@ export function createAdminClient(client: TRPCClientLike, path: string): AdminCl
     key: (input, signal) => ask("key", input, signal),
     usage: (input, signal) => ask("usage", input, signal),
     denials: (input, signal) => ask("denials", input, signal),
+    top: (input, signal) => ask("top", input, signal),
+    overrides: (input, signal) => ask("overrides", input, signal),
+    changes: (input, signal) => ask("changes", input, signal),
+    undo: async (id) => (await untyped.mutation(`${path}.undo`, { id })) as NamedChange,
     async change(action, input) {
       const answer = (await untyped.mutation(`${path}.${action}`, input)) as
         AdminPlanChange | AdminChange;
@@ -63,7 +85,7 @@ export function createAdminClient(client: TRPCClientLike, path: string): AdminCl
 
 /**
  * Why a question was not answered: the caller may not ask (`refused`), there is no such router
- * (`missing`), the question itself is wrong (`wrong`), or the server cannot be reached or has failed
+ * (`missing`), the question itself is wrong or comes too late (`wrong`), or the server cannot be reached or has failed
  * (`offline`).
  */
 export type Trouble = "refused" | "missing" | "wrong" | "offline";
@@ -77,6 +99,7 @@ export function troubleOf(error: unknown): Trouble {
     case 404:
       return "missing";
     case 400:
+    case 409:
     case 422:
       return "wrong";
     default:

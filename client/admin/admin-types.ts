@@ -1,11 +1,10 @@
 /** The answers of the procedures of `rl.admin`, and the control room's own types for its questions. */
 import type { AdminAction } from "../../server/trpc/admin/admin-types.js";
-import type { AdminKeyInput } from "../../server/trpc/admin/router-types.js";
+import type { AdminKeyInput, AdminTopInput } from "../../server/trpc/admin/router-types.js";
+import type { AdminTop } from "../../server/trpc/admin/usage-types.js";
 
 export type {
   AdminAction,
-  AdminChange,
-  AdminDenials,
   AdminItem,
   AdminKey,
   AdminKeyLimit,
@@ -14,9 +13,16 @@ export type {
   AdminOverride,
   AdminPage,
   AdminPlan,
-  AdminPlanChange,
-  AdminUsage,
 } from "../../server/trpc/admin/admin-types.js";
+export type {
+  AdminChange,
+  AdminChangeEntry,
+  AdminChanges,
+  AdminOverrides,
+  AdminOverrideState,
+  AdminPlanChange,
+} from "../../server/trpc/admin/change-types.js";
+export type { AdminDenials, AdminTop, AdminUsage } from "../../server/trpc/admin/usage-types.js";
 
 /** The actions that change something. */
 export type AdminVerb = Exclude<AdminAction, "view">;
@@ -31,3 +37,10 @@ export interface UsageSpan {
   granted: number;
   denied: number;
 }
+
+export type { AdminTopInput };
+
+/** A key of the answer of `top`. */
+export type AdminTopItem = AdminTop["items"][number];
+
+export type AdminTopSource = AdminTop["sources"][number];

@@ -4,9 +4,11 @@ import { type ReactElement, useId } from "react";
 import { isNever } from "../../core/config.js";
 import { useAdmin } from "./admin-context.js";
 import type { AdminDenials } from "./admin-types.js";
+import { KeyButton } from "./key-button.js";
 import { Loading, Nothing } from "./notes.js";
-import { keyText } from "./pieces.js";
+import { SHARED } from "./pieces.js";
 import { usePoll } from "./use-poll.js";
+import { useRoving } from "./use-roving.js";
 
 const SHOWN = 50;
 
@@ -37,9 +39,11 @@ export function Denials({ name }: { name: string }): ReactElement {
 }
 
 function Table({ id, items }: { id: string; items: AdminDenials["items"] }) {
-  const { formats, openKey } = useAdmin();
+  const { formats } = useAdmin();
+  const rows = numbered(items);
+  const roving = useRoving(rows.map((row) => row.id));
   return (
-    <div className="rla-table-frame" tabIndex={0} role="group" aria-labelledby={id}>
+    <div className="rla-table-frame" role="group" aria-labelledby={id}>
       <table className="rla-table">
         <thead>
           <tr>
@@ -50,19 +54,12 @@ function Table({ id, items }: { id: string; items: AdminDenials["items"] }) {
             </th>
           </tr>
         </thead>
-        <tbody>
-          {numbered(items).map(({ id: row, at, key, count, retryAfter }) => (
+        <tbody {...roving.rows}>
+          {rows.map(({ id: row, at, key, count, retryAfter }) => (
             <tr key={row}>
               <td>{formats.exactTime(at)}</td>
               <td>
-                <button
-                  type="button"
-                  className="rla-key"
-                  translate={key === undefined ? "yes" : "no"}
-                  onClick={() => openKey(key === undefined ? {} : { key, stored: true })}
-                >
-                  {keyText(key)}
-                </button>
+                <KeyButton of={key} without={SHARED} roving={roving.button(row)} />
                 {count !== 1 && <span className="rla-quiet">{`for ${formats.number(count)}`}</span>}
               </td>
               <td className="rla-number">

@@ -169,7 +169,11 @@ export function roundTimes(spans: readonly UsageSpan[], most: number): number[] 
   const found = STEPS.map((step) =>
     spans.flatMap(({ start }, index) => ((start - zone) % step === 0 ? [index] : [])),
   );
-  return found.find(({ length }) => length > 0 && length <= most) ?? [0];
+  const round = found.find(({ length }) => length > 0 && length <= most);
+  if (round) return round;
+  // Bars of a day begin at midnight in UTC, which is no round time elsewhere.
+  const each = Math.ceil(spans.length / most);
+  return spans.flatMap((_, index) => (index % each === 0 ? [index] : []));
 }
 
 /** A canvas knows no `var()` and no `light-dark()`, so read the computed colours. */

@@ -12,10 +12,16 @@ const UNITS = [
 ] as const;
 /** Beyond this, a wait is told by the clock: "11 h 48 min" says less than "23:30". */
 const BY_THE_CLOCK = 12 * HOUR;
+/** Beyond this, an instant is told without its hour. */
+const BY_THE_DATE = 180 * DAY;
 
 export interface Formats {
   /** Such as `1,200`. At most two decimals, rounded down: 0.999 of a token is no token. */
   number(value: number): string;
+  /** Such as `98.2%`. Only nothing is 0 %, and only all is 100 %. */
+  percent(part: number): string;
+  /** Such as `14:00 to 15:00`. */
+  between(from: number, to: number): string;
   /** The time of day; with the weekday or the date where `at` is not today. */
   time(at: number): string;
   /** The time of day with seconds; with the date where `at` is not today. */
@@ -24,6 +30,8 @@ export interface Formats {
   duration(ms: number): string;
   /** A wait from now on: `2m 5s`, beyond 12 hours its end such as `Tue 09:00`, or `no end`. */
   wait(ms: number): string;
+  /** The same as words about a key: `may go on in 2m 5s`, `may go on at Tue 09:00`. */
+  goesOn(ms: number): string;
   /** Such as `10 per 1m, holds 3`; also for the terms of a plan. */
   config(config: ShownConfig | AdminPlan["terms"], kind: string): string;
   /** The text below a bar of the chart. */
@@ -33,6 +41,7 @@ export interface Formats {
 /** @param locale as `Intl` takes it; `undefined` for the browser's. */
 export function createFormats(locale: string | undefined): Formats {
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+  const percents = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
   const clock = format({ hour: "2-digit", minute: "2-digit" });
   const seconds = format({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
   const weekday = format({ weekday: "short", hour: "2-digit", minute: "2-digit" });
@@ -56,7 +65,7 @@ export function createFormats(locale: string | undefined): Formats {
     if (isToday(at)) return clock.format(at);
     const away = Math.abs(at - Date.now());
     if (away < 6 * DAY) return weekday.format(at);
-    return away < 180 * DAY ? date.format(at) : far.format(at);
+    return away < BY_THE_DATE ? date.format(at) : far.format(at);
   }
 
   function duration(ms: number): string {
@@ -71,15 +80,24 @@ export function createFormats(locale: string | undefined): Formats {
       .join(" ");
   }
 
+  function wait(ms: number): string {
+    if (isNever(ms)) return "no end";
+    return ms > BY_THE_CLOCK ? time(Date.now() + ms) : duration(ms);
+  }
+
   return {
     number,
+    percent: (part) =>
+      percents.format(part <= 0 || part >= 1 ? part : Math.min(0.999, Math.max(0.001, part))),
+    between: (from, to) => `${time(from)} to ${time(to)}`,
     time,
     exactTime: (at) => (isToday(at) ? seconds.format(at) : date.format(at)),
     duration,
-    wait: (ms) => {
-      if (isNever(ms)) return "no end";
-      return ms > BY_THE_CLOCK ? time(Date.now() + ms) : duration(ms);
-    },
+    wait,
+    goesOn: (ms) =>
+      isNever(ms)
+        ? "does not go on by itself"
+        : `may go on ${ms >= BY_THE_DATE ? "from" : ms > BY_THE_CLOCK ? "at" : "in"} ${wait(ms)}`,
     config: (config, kind) => configText(config, kind, number, duration),
     tick: (at, isByDay) => (isByDay ? days : clock).format(at),
   };

@@ -50,8 +50,13 @@ export function withHealth(client: AdminClient): { client: AdminClient; health: 
       key: (input, signal) => watched(client.key(input, signal), signal, isOfKey),
       usage: (input, signal) => watched(client.usage(input, signal), signal),
       denials: (input, signal) => watched(client.denials(input, signal), signal),
+      // A server of an older version answers all but this question.
+      top: (input, signal) => watched(client.top(input, signal), signal, isOfOlder),
+      overrides: (input, signal) => watched(client.overrides(input, signal), signal, isOfOlder),
+      changes: (input, signal) => watched(client.changes(input, signal), signal, isOfOlder),
       // Not watched: the right to change something is another right than the right to ask.
       change: (action, input) => client.change(action, input),
+      undo: (id) => client.undo(id),
     },
     health: {
       subscribe(onChange) {
@@ -64,6 +69,8 @@ export function withHealth(client: AdminClient): { client: AdminClient; health: 
 }
 
 const isOfKey = (trouble: Trouble) => trouble === "wrong" || trouble === "refused";
+
+const isOfOlder = (trouble: Trouble) => trouble === "wrong" || trouble === "missing";
 
 const UNKNOWN: Health = { trouble: undefined, answeredAt: undefined };
 

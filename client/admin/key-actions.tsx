@@ -4,7 +4,7 @@ import { type ReactElement, useLayoutEffect, useRef, useState } from "react";
 import { messageOf, type NamedChange, troubleOf } from "./admin-client.js";
 import { useAdmin } from "./admin-context.js";
 import { ActionForm } from "./action-form.js";
-import { FIRST_TERMS, isTimed, type Terms } from "./action-terms.js";
+import { fittingTerms, firstTerms, inputOf, replacedBy, type Terms } from "./action-terms.js";
 import type { AdminVerb, AdminLimit, AdminOverride, KeyInput } from "./admin-types.js";
 import { overrideText } from "./pieces.js";
 
@@ -12,6 +12,7 @@ const ACTIONS: readonly { action: AdminVerb; label: string }[] = [
   { action: "ban", label: "Ban" },
   { action: "exempt", label: "Exempt" },
   { action: "raise", label: "Raise" },
+  { action: "give", label: "Give more" },
   { action: "plan", label: "Change plan" },
   { action: "clear", label: "Clear the override" },
   { action: "reset", label: "Reset" },
@@ -20,7 +21,8 @@ const ACTIONS: readonly { action: AdminVerb; label: string }[] = [
 interface Props {
   limit: AdminLimit;
   target: KeyInput;
-  override: AdminOverride | undefined;
+  /** The overrides of the key, the one that counts first. */
+  overrides: readonly AdminOverride[];
   /** The plan that counts now; `undefined` where it is not known. */
   plan: string | undefined;
   onChanged: (changed: readonly NamedChange[]) => void;
@@ -29,16 +31,17 @@ interface Props {
 }
 
 export function KeyActions(props: Props): ReactElement | null {
-  const { limit, target, override, plan } = props;
+  const { limit, target, overrides, plan } = props;
   const { limits } = useAdmin();
-  const [terms, setTerms] = useState(FIRST_TERMS);
-  const [group, asked, ask, close, send, isSending, problem, done] = useQuestion(props);
+  const [terms, setTerms] = useState(firstTerms);
+  const [group, asked, ask, close, send, isSending, problem, done, undo] = useQuestion(props);
   const offered = ACTIONS.filter(
     ({ action }) =>
       limits.actions.includes(action) &&
       (action === "reset" || limit.overrides) &&
       (action !== "plan" || limit.plans !== undefined) &&
-      (action !== "clear" || override !== undefined || asked === "clear"),
+      (action !== "give" || limit.kind !== "credits") &&
+      (action !== "clear" || overrides.length > 0 || asked === "clear"),
   );
 
   function onAsk(action: AdminVerb): void {
@@ -70,17 +73,25 @@ export function KeyActions(props: Props): ReactElement | null {
           action={asked}
           isAll={target.key === undefined}
           limit={limit}
+          overrides={overrides}
           terms={terms[asked]}
           onTerms={(next) => setTerms((before) => ({ ...before, [asked]: next }))}
           isSending={isSending}
           problem={problem}
-          onSend={() => void send(asked, terms[asked])}
+          onSend={() => void send(asked, fittingTerms(terms[asked], overrides))}
           onCancel={close}
         />
       )}
-      <p role="status" className="rla-done">
-        {done ?? ""}
-      </p>
+      <div className="rla-line">
+        <p role="status" className="rla-done">
+          {done ?? ""}
+        </p>
+        {undo && (
+          <button type="button" className="rla-link" onClick={undo}>
+            Undo
+          </button>
+        )}
+      </div>
     </div>
   );
 }
@@ -92,8 +103,12 @@ function useQuestion({ limit, target, onChanged, onGone }: Props) {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string>();
   const [done, setDone] = useState<string>();
+  /** The id of the last change. */
+  const [undoable, setUndoable] = useState<string>();
   const group = useRef<HTMLDivElement>(null);
   const last = useRef<AdminVerb>(undefined);
+  /** Counts the questions, because one can be closed, and another one opened, before the server answers. */
+  const question = useRef(0);
 
   // The question is gone. Give the focus to the button that opened it, or the focus is lost.
   useLayoutEffect(() => {
@@ -105,6 +120,7 @@ function useQuestion({ limit, target, onChanged, onGone }: Props) {
   });
 
   function close(): void {
+    question.current++;
     last.current = asked;
     setAsked(undefined);
     setProblem(undefined);
@@ -112,33 +128,47 @@ function useQuestion({ limit, target, onChanged, onGone }: Props) {
 
   function ask(action: AdminVerb): void {
     setDone(undefined);
+    setUndoable(undefined);
     setAsked(action);
   }
 
   async function send(action: AdminVerb, terms: Terms): Promise<void> {
-    const { lasts, times, plan, isEverywhere } = terms;
+    const own = question.current;
     setSending(true);
     setProblem(undefined);
     try {
       const changed = await client.change(action, {
-        ...(!isEverywhere && { name: limit.name }),
+        ...(!terms.isEverywhere && { name: limit.name }),
         ...(target.key === undefined ? { all: true } : target),
-        ...(isTimed(action) && lasts !== undefined && { for: lasts }),
-        ...(action === "raise" && { times }),
-        ...(plan !== undefined && { plan }),
+        ...inputOf(action, terms),
       });
       onChanged(changed);
-      const { override: set } = changed[0]!;
+      const { overrides: now = [], change } = changed[0]!;
+      const set = replacedBy(action, now);
       const where = changed.length > 1 ? ` on ${changed.length} limits` : "";
-      setDone(set && isTimed(action) ? `Done${where}: ${overrideText(set, formats)}.` : "Done.");
-      close();
+      setDone(set ? `Done${where}: ${overrideText(set, formats)}.` : "Done.");
+      setUndoable(changed.length === 1 ? change : undefined);
+      if (question.current === own) close();
     } catch (error) {
-      setProblem(problemText(error));
+      const say = question.current === own ? setProblem : setDone;
+      say(problemText(error));
     }
     setSending(false);
   }
 
-  return [group, asked, ask, close, send, isSending, problem, done] as const;
+  async function undo(id: string): Promise<void> {
+    setUndoable(undefined);
+    try {
+      onChanged([await client.undo(id)]);
+      setDone("Undone.");
+    } catch (error) {
+      setDone(problemText(error));
+    }
+    group.current?.querySelector<HTMLElement>("button")?.focus();
+  }
+
+  const onUndo = undoable === undefined ? undefined : () => void undo(undoable);
+  return [group, asked, ask, close, send, isSending, problem, done, onUndo] as const;
 }
 
 function problemText(error: unknown): string {

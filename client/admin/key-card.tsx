@@ -6,9 +6,9 @@ import { CLOSED } from "../../core/rows/bucket.js";
 import { useAdmin } from "./admin-context.js";
 import { KeyActions } from "./key-actions.js";
 import type { NamedChange } from "./admin-client.js";
-import type { AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
+import type { AdminKeyLimit, AdminLimit, AdminOverride, KeyInput } from "./admin-types.js";
 import type { Formats } from "./formats.js";
-import { Bar, configText, leftText, OverrideBadge, Wait } from "./pieces.js";
+import { Bar, configText, leftText, OverrideBadge, overrideText, Wait } from "./pieces.js";
 import { sumOf } from "./usage-ranges.js";
 
 export function KeyCard({
@@ -25,7 +25,9 @@ export function KeyCard({
   const { formats } = useAdmin();
   const id = useId();
   const title = useRef<HTMLHeadingElement>(null);
-  const { item, override } = state;
+  const { item } = state;
+  const overrides = overridesOf(state);
+  const [override, ...beneath] = overrides;
   const isLimited = (item.retryAfter ?? 0) > 0;
   return (
     <section className="rla-card rla-key-card" aria-labelledby={id} data-limited={isLimited}>
@@ -36,13 +38,17 @@ export function KeyCard({
         {/* Without an override of its own, the override of all keys may count. */}
         <OverrideBadge override={override ?? item.override} />
       </div>
+      {beneath.length > 0 && (
+        <p className="rla-quiet">
+          {`Beneath it: ${beneath.map((each) => overrideText(each, formats)).join(", ")}.`}
+        </p>
+      )}
       <p className="rla-quiet">{configText(limit, item, formats)}</p>
       <div className="rla-line rla-state">
         <strong>{`${leftText(item, formats)} ${limit.kind === "concurrency" ? "free" : "left"}`}</strong>
         {isLimited && (
           <span className="rla-until">
-            <span>may go on in </span>
-            <Wait item={item} over="now" />
+            <Wait item={item} over="may go on now" say={formats.goesOn} />
           </span>
         )}
       </div>
@@ -51,13 +57,19 @@ export function KeyCard({
       <KeyActions
         limit={limit}
         target={target}
-        override={override}
+        overrides={overrides}
         plan={item.plan}
         onChanged={onChanged}
         onGone={() => title.current?.focus()}
       />
     </section>
   );
+}
+
+/** A server of an earlier version says only which override counts: that of the key, or that of all keys. */
+function overridesOf({ item, overrides }: AdminKeyLimit): readonly AdminOverride[] {
+  const { key, override } = item;
+  return overrides ?? (override && override.key === key ? [override] : []);
 }
 
 function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {

@@ -13,7 +13,9 @@ export function KeySearch(): ReactElement {
       className="rla-search"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text !== "") openKey({ key: text });
+        // A pasted key often has a space at its end.
+        const key = text.trim();
+        if (key !== "") openKey({ key });
       }}
     >
       <label htmlFor={id}>Look up a key</label>

@@ -5,13 +5,16 @@ import { messageOf, type NamedChange, troubleOf } from "./admin-client.js";
 import { useAdmin } from "./admin-context.js";
 import type { AdminKey, KeyInput, AdminKeyLimit } from "./admin-types.js";
 import { KeyCard } from "./key-card.js";
+import { KeyChanges } from "./key-changes.js";
 import { Loading, Nothing } from "./notes.js";
 import { usePoll } from "./use-poll.js";
 
 interface Props {
   input: KeyInput;
   /** The limit from which the visitor opened the key. Its card stands first. */
-  first: string;
+  first: string | undefined;
+  /** What the visitor goes back to. */
+  back: string;
   onBack: () => void;
 }
 
@@ -19,9 +22,15 @@ export function KeyView(props: Props): ReactElement {
   const { input } = props;
   const { client, interval, changes } = useAdmin();
   const question = JSON.stringify(input);
+  // A search for similar keys lists keys of each limit, so only the first question asks for it.
+  const isFirst = useRef(true);
   const { data, error, refresh, patch } = usePoll(
     question,
-    (signal) => client.key(input, signal),
+    async (signal) => {
+      const answer = await client.key({ ...input, near: isFirst.current }, signal);
+      isFirst.current = false;
+      return answer;
+    },
     interval,
   );
   function onChanged(changed: readonly NamedChange[]): void {
@@ -41,11 +50,12 @@ export function KeyView(props: Props): ReactElement {
         </div>
       )}
       {data && <Cards {...props} data={data} onChanged={onChanged} />}
+      {data && input.key !== undefined && <KeyChanges input={input} onChanged={onChanged} />}
     </div>
   );
 }
 
-function Header({ input, first, onBack, data }: Props & { data: AdminKey | undefined }) {
+function Header({ input, back, onBack, data }: Props & { data: AdminKey | undefined }) {
   const { limits } = useAdmin();
   const id = useId();
   const title = useRef<HTMLHeadingElement>(null);
@@ -54,8 +64,8 @@ function Header({ input, first, onBack, data }: Props & { data: AdminKey | undef
   const isHash = limits.hashed && data?.key !== undefined;
   return (
     <header className="rla-head">
-      <button type="button" className="rla-button rla-back" onClick={onBack}>
-        {`Back to ${first}`}
+      <button type="button" className="rla-back" onClick={onBack}>
+        {`Back to ${back}`}
       </button>
       <h2 ref={title} id={id} tabIndex={-1}>
         {named === undefined ? (
@@ -88,6 +98,7 @@ function Cards({
   onChanged,
 }: Props & { data: AdminKey; onChanged: (changed: readonly NamedChange[]) => void }) {
   const { limits } = useAdmin().limits;
+  const [near] = useState(data.near ?? NONE);
   // This set stays as it is when the key is first shown: a card that moved would take the focus with it,
   // and move away from under the pointer.
   const [used] = useState(() => new Set(data.limits.filter(isUsed).map(({ name }) => name)));
@@ -111,10 +122,10 @@ function Cards({
       {shown.length > 0 ? (
         <div className="rla-cards">{shown.map(cardOf)}</div>
       ) : (
-        <Nothing>This key has used none of the limits lately.</Nothing>
+        <NoRow near={near} />
       )}
       {folded.length > 0 && (
-        <details className="rla-details" open={used.size === 0}>
+        <details className="rla-details">
           <summary>Limits that this key has not used lately</summary>
           <div className="rla-cards">{folded.map(cardOf)}</div>
         </details>
@@ -123,22 +134,48 @@ function Cards({
   );
 }
 
-function isUsed({ rows, holds, slots, override, usage, item }: AdminKeyLimit): boolean {
+const NONE: readonly string[] = [];
+
+/** A key without rows is not shown as a full bucket, because somebody may have mistyped it. */
+function NoRow({ near }: { near: readonly string[] }) {
+  const { openKey } = useAdmin();
+  return (
+    <>
+      <Nothing>
+        {`No limit has a row of this key: it was never used, or is full again.${near.length > 0 ? " Keys like it:" : ""}`}
+      </Nothing>
+      <p className="rla-line" translate="no">
+        {near.map((key) => (
+          <button
+            key={key}
+            type="button"
+            className="rla-button"
+            onClick={() => openKey({ key, stored: true })}
+          >
+            {key}
+          </button>
+        ))}
+      </p>
+    </>
+  );
+}
+
+function isUsed({ rows, holds, slots, overrides, usage, item }: AdminKeyLimit): boolean {
   return (
     rows.length > 0 ||
     (holds?.length ?? 0) > 0 ||
     (slots?.holders?.length ?? 0) > 0 ||
-    override !== undefined ||
+    overrides !== undefined ||
     item.override !== undefined ||
     (usage?.some(({ granted, denied }) => granted + denied > 0) ?? false)
   );
 }
 
-function changedKey(before: AdminKey, { name, item, override }: NamedChange): AdminKey {
+function changedKey(before: AdminKey, { name, item, overrides }: NamedChange): AdminKey {
   const limits = before.limits.map((each): AdminKeyLimit => {
     if (each.name !== name) return each;
-    const { override: _, ...rest } = each;
-    return { ...rest, item, ...(override && { override }) };
+    const { overrides: _, ...rest } = each;
+    return { ...rest, item, ...(overrides && { overrides }) };
   });
   return { ...before, limits };
 }

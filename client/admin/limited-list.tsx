@@ -7,7 +7,7 @@ import { memo, type ReactElement, useEffect, useState } from "react";
 import { useAdmin } from "./admin-context.js";
 import type { AdminItem, AdminLimit } from "./admin-types.js";
 import type { Formats } from "./formats.js";
-import { Bar, keyText, leftText, OverrideBadge, Wait } from "./pieces.js";
+import { Bar, leftText, OverrideBadge, SHARED, Wait } from "./pieces.js";
 import type { Limited } from "./use-limited.js";
 import { useActiveRow } from "./use-active-row.js";
 import { useWindow } from "./use-window.js";
@@ -112,7 +112,7 @@ const Row = memo(function Row({
             open();
           }}
         >
-          {keyText(key)}
+          {key ?? SHARED}
         </button>
         <div className="rla-notes">
           <OverrideBadge override={item.override} />
@@ -123,14 +123,16 @@ const Row = memo(function Row({
         <span>{leftText(item, formats)}</span>
         <Bar item={item} />
       </div>
-      <div role="gridcell" className="rla-wait">
+      <div role="gridcell" className="rla-wait" data-limited={item.retryAfter !== undefined}>
         <Wait item={item} over={item.retryAfter === undefined ? "ok" : "now"} />
       </div>
     </div>
   );
 });
 
-function notesOf({ plan, since, held }: AdminItem, formats: Formats): string[] {
+/** Beside an override there is no room for more, and "banned until 16:01 s…" reads like a mistake. */
+function notesOf({ plan, since, held, override }: AdminItem, formats: Formats): string[] {
+  if (override) return [];
   return [
     plan !== undefined && `plan ${plan}`,
     since !== undefined && `since ${formats.exactTime(since)}`,

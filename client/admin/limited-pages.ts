@@ -3,6 +3,7 @@
  * all others stay as they were read. A key that becomes limited can push other keys to the next page. So
  * a page begins where the page before it ends now, and each reading puts the next page right.
  */
+import { compareKeys } from "./compare-keys.js";
 import type { AdminItem, AdminPage } from "./admin-types.js";
 
 export interface LimitedPages {
@@ -54,5 +55,14 @@ function joined(pages: readonly AdminPage[]): LimitedPages {
       pageOf.push(index);
     }
   }
-  return { pages, items, pageOf, next: pages.at(-1)?.next };
+  const next = pages.at(-1)?.next;
+  // Where the list is one page, it can stand in the order of people. Several pages follow the server's.
+  if (pages.length === 1 && next === undefined) items.sort(inOrder);
+  return { pages, items, pageOf, next };
+}
+
+/** Banned keys stand first, as the server lists them. */
+function inOrder(a: AdminItem, b: AdminItem): number {
+  const isOpen = ({ override }: AdminItem) => Number(override?.blocked !== true);
+  return isOpen(a) - isOpen(b) || compareKeys(a.key, b.key);
 }

@@ -3,23 +3,15 @@
 import type { ReactElement } from "react";
 import { capacityOf, isNever } from "../../core/config.js";
 import { useAdmin } from "./admin-context.js";
-import type { AdminItem, AdminLimit, AdminOverride } from "./admin-types.js";
+import type { AdminItem, AdminLimit, AdminOverride, AdminOverrideState } from "./admin-types.js";
 import { type Formats } from "./formats.js";
+import { Part } from "./part.js";
 import { useSecondsUntil } from "./ticker.js";
 
 /** The part of the capacity that is left, as a picture. The words of `leftText` stand beside it. */
 export function Bar({ item }: { item: AdminItem }): ReactElement {
   const capacity = capacityOfItem(item);
-  const part = capacity > 0 ? Math.min(1, Math.max(0, leftOf(item) / capacity)) : 0;
-  // An attribute, not a style: a page may allow no inline styles.
-  return (
-    <svg className="rla-bar" aria-hidden="true" width="100%" height="6">
-      <rect className="rla-bar-track" width="100%" height="6" rx="3" />
-      {part > 0 && (
-        <rect className="rla-bar-fill" width={`${(part * 100).toFixed(2)}%`} height="6" rx="3" />
-      )}
-    </svg>
-  );
+  return <Part part={capacity > 0 ? leftOf(item) / capacity : 0} />;
 }
 
 function capacityOfItem({ config }: AdminItem): number {
@@ -40,37 +32,57 @@ export function leftText(item: AdminItem, { number }: Formats): string {
  * The time until a key may go on. The text is alone in its element, so that a translator of the browser
  * can move it.
  */
-export function Wait({ item, over }: { item: AdminItem; over: string }): ReactElement {
+export function Wait({
+  item,
+  over,
+  say,
+}: {
+  item: AdminItem;
+  /** The text when the wait is over. */
+  over: string;
+  /** The text of a wait. @default the wait alone */
+  say?: (ms: number) => string;
+}): ReactElement {
   const { formats } = useAdmin();
+  const wait = say ?? formats.wait;
   const { now, retryAfter = 0 } = item;
   const never = isNever(retryAfter);
   const seconds = useSecondsUntil(never || retryAfter === 0 ? undefined : now + retryAfter);
   return (
-    <span className="rla-countdown" role="timer" aria-live="off">
-      {never ? formats.wait(retryAfter) : seconds === 0 ? over : formats.wait(seconds * 1000)}
+    <span className="rla-countdown" aria-live="off">
+      {never ? wait(retryAfter) : seconds === 0 ? over : wait(seconds * 1000)}
     </span>
   );
 }
 
 /** The override that counts, in a few words; nothing where there is none. */
-export function OverrideBadge({ override }: { override: AdminOverride | undefined }) {
+export function OverrideBadge({
+  override,
+  isPlain = false,
+}: {
+  override: AdminOverride | undefined;
+  /** Whether its key is named elsewhere. */
+  isPlain?: boolean;
+}) {
   const { formats } = useAdmin();
   if (!override) return null;
   const { blocked, unlimited, plan } = override;
   const kind = blocked ? "banned" : unlimited ? "exempt" : plan === undefined ? "raised" : "plan";
   return (
     <span className="rla-badge" data-kind={kind}>
-      {`${override.key === undefined ? "all keys: " : ""}${overrideText(override, formats)}`}
+      {`${override.key === undefined && !isPlain ? "all keys: " : ""}${overrideText(override, formats)}`}
     </span>
   );
 }
 
-export function overrideText(override: AdminOverride, formats: Formats): string {
-  const { until, times, plan } = override;
+/** Such as `banned until 16:01`, `2 times until Tue 09:00`, `100 more`. */
+export function overrideText(override: AdminOverrideState, formats: Formats): string {
+  const { until, times, add, plan } = override;
   const end = until === undefined || isNever(until) ? "" : ` until ${formats.time(until)}`;
   if (override.blocked) return `banned${end}`;
   if (override.unlimited) return `exempt${end}`;
   if (times !== undefined) return `${formats.number(times)} times${end}`;
+  if (add !== undefined) return `${formats.number(add)} more${end}`;
   return `${plan === undefined ? "own config" : `plan ${plan}`}${end}`;
 }
 
@@ -83,7 +95,5 @@ export function configText({ plans, kind }: AdminLimit, item: AdminItem, formats
   return plan === undefined ? `plan unknown, the largest: ${text}` : `plan ${plan}: ${text}`;
 }
 
-/** The key as it is read aloud and shown. */
-export function keyText(key: string | undefined): string {
-  return key ?? "shared bucket";
-}
+/** In place of a key, for calls without one. */
+export const SHARED = "shared bucket";

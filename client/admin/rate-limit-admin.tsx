@@ -1,15 +1,16 @@
 /** The control room: who is limited now, what was granted and denied, and one key with what can be done. */
 "use client";
-import { type ReactElement, useMemo, useState } from "react";
+import { type ReactElement, useEffect, useMemo, useState } from "react";
 import type { TRPCClientLike } from "../trpc-clients.js";
 import { createAdminClient } from "./admin-client.js";
 import { type Admin, AdminContext } from "./admin-context.js";
-import type { KeyInput } from "./admin-types.js";
 import { createChanges } from "./changes.js";
 import { createFormats } from "./formats.js";
 import { withHealth } from "./health.js";
 import { KeySearch } from "./key-search.js";
+import { UsageChart } from "./limit-view.js";
 import { Connection, Loading, Nothing, TroubleNote } from "./notes.js";
+import { PlaceContext, useAddress } from "./place-context.js";
 import { Room } from "./room.js";
 import { createTicker, TickerContext } from "./ticker.js";
 import { usePoll } from "./use-poll.js";
@@ -36,6 +37,12 @@ export interface RateLimitAdminProps {
    * @default 2000
    */
   refreshInterval?: number | undefined;
+  /**
+   * Whether the address of the page holds what is shown, in parameters that begin with `rla-`, so that it
+   * can be sent and the browser's back button works. All other parameters stay as they are. Read once.
+   * @default true
+   */
+  address?: boolean | undefined;
   /** A CSS class beside the component's own. @default none */
   className?: string | undefined;
 }
@@ -57,6 +64,7 @@ export function RateLimitAdmin({
   path = "rateLimitAdmin",
   locale,
   refreshInterval = 2000,
+  address = true,
   className,
 }: RateLimitAdminProps): ReactElement {
   const { client, health } = useMemo(
@@ -66,18 +74,19 @@ export function RateLimitAdmin({
   const formats = useMemo(() => createFormats(locale), [locale]);
   const [ticker] = useState(createTicker);
   const interval = Math.min(60_000, Math.max(250, refreshInterval));
-  const [input, setInput] = useState<KeyInput>();
-  const [chosen, setChosen] = useState<string>();
+  const places = useAddress(address);
+  const { go } = places;
   const [changes] = useState(createChanges);
   // Limits come with a deployment, and rights with a person: both change seldom.
   const { data: limits, error, refresh } = usePoll(path, (signal) => client.limits(signal), 60_000);
 
+  useEffect(() => void UsageChart.preload(), []);
+
   const admin = useMemo(
     (): Admin | undefined =>
-      limits && { client, formats, interval, limits, changes, openKey: (key) => setInput(key) },
-    [client, formats, interval, limits, changes],
+      limits && { client, formats, interval, limits, changes, openKey: (key) => go({ key }, true) },
+    [client, formats, interval, limits, changes, go],
   );
-  const shown = limits?.limits.find(({ name }) => name === chosen) ?? limits?.limits[0];
   return (
     <section
       className={className === undefined ? "rate-limit-admin" : `rate-limit-admin ${className}`}
@@ -92,19 +101,13 @@ export function RateLimitAdmin({
               <KeySearch />
               <Connection health={health} path={path} />
             </div>
-            {!shown && <Nothing>This limiter has no limits.</Nothing>}
-            {shown && (
-              <Room
-                shown={shown}
-                input={input}
-                onChoose={(name) => {
-                  setChosen(name);
-                  setInput(undefined);
-                }}
-                // Open the first limit that limits a key. A limit that was chosen stays.
-                onCount={(name) => setChosen((before) => before ?? name)}
-                onBack={() => setInput(undefined)}
-              />
+            {limits.disabled && <Nothing>All limits are switched off: every call passes.</Nothing>}
+            {limits.limits.length === 0 ? (
+              <Nothing>This limiter has no limits.</Nothing>
+            ) : (
+              <PlaceContext.Provider value={places}>
+                <Room />
+              </PlaceContext.Provider>
             )}
           </AdminContext.Provider>
         </TickerContext.Provider>

@@ -1,30 +1,21 @@
-/** The part below the search: the limits, and one limit or one key. */
+/** The part below the search: the views, and one view or one key. */
 "use client";
-import { type ReactElement, useEffect, useId, useRef } from "react";
-import { useAdmin } from "./admin-context.js";
-import type { AdminLimit, KeyInput } from "./admin-types.js";
-import { KeyView } from "./key-view.js";
-import { LimitView } from "./limit-view.js";
-import { Tabs } from "./tabs.js";
+import { type ReactElement, useEffect, useRef } from "react";
+import { lazyPart } from "./lazy-part.js";
+import { usePlaces } from "./place-context.js";
+import { ViewLinks } from "./view-links.js";
+import { VIEWS, viewOf } from "./views.js";
 
-export function Room({
-  shown,
-  input,
-  onChoose,
-  onCount,
-  onBack,
-}: {
-  shown: AdminLimit;
-  /** The key that is shown; `undefined` while a limit is shown. */
-  input: KeyInput | undefined;
-  onChoose: (name: string) => void;
-  onCount: (name: string) => void;
-  onBack: () => void;
-}): ReactElement {
-  const { limits } = useAdmin().limits;
-  const id = useId();
+const KeyView = lazyPart(async () => (await import("./key-view.js")).KeyView);
+
+export function Room(): ReactElement {
+  const { place, go } = usePlaces();
+  const view = viewOf(place.view);
+  const { key: input } = place;
   const panel = useRef<HTMLDivElement>(null);
   const isOpen = input !== undefined;
+  // A press on a key should not wait for code.
+  useEffect(() => void KeyView.preload(), []);
 
   // The element that opened the key gets the focus back, so that the visitor is at the same place again.
   const opener = useRef<Element>(null);
@@ -32,7 +23,7 @@ export function Room({
     if (!isOpen) return undefined;
     const before = panel.current!;
     return () => {
-      // This runs after the render that shows the limit again.
+      // This runs after the render that shows the view again.
       const target = opener.current;
       opener.current = null;
       if (document.activeElement !== document.body) return;
@@ -42,27 +33,29 @@ export function Room({
   }, [isOpen]);
 
   return (
-    <div className="rla-body">
-      <Tabs id={id} chosen={shown.name} onChoose={onChoose} onCount={onCount} />
+    <>
+      {VIEWS.length > 1 && <ViewLinks shown={view} />}
+      {/* The view stays, with its scroll position, while a key is shown. */}
       <div
         ref={panel}
-        id={`${id}-panel`}
-        role="tabpanel"
-        aria-labelledby={`${id}-${limits.indexOf(shown)}`}
+        hidden={isOpen}
         tabIndex={-1}
         className="rla-panel"
         onFocus={({ target }) => {
           if (!isOpen) opener.current = target;
         }}
       >
-        {/* The limit stays, with its scroll position, while a key is shown. */}
-        <div hidden={isOpen}>
-          <LimitView key={shown.name} limit={shown} />
-        </div>
-        {input && (
-          <KeyView key={JSON.stringify(input)} input={input} first={shown.name} onBack={onBack} />
-        )}
+        <view.Component key={view.id} />
       </div>
-    </div>
+      {input && (
+        <KeyView
+          key={JSON.stringify(input)}
+          input={input}
+          first={place.limit}
+          back={view === VIEWS[0] && place.limit !== undefined ? place.limit : view.label}
+          onBack={() => go({ key: undefined }, true)}
+        />
+      )}
+    </>
   );
 }

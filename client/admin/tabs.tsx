@@ -1,29 +1,23 @@
 /** The limits, and how many keys each of them limits now. */
 "use client";
 import { type KeyboardEvent, type ReactElement, type RefObject, useEffect, useRef } from "react";
-import { type Admin, useAdmin } from "./admin-context.js";
-import { usePoll } from "./use-poll.js";
-
-/** The most keys that are counted for a limit. A limit with more shows `99+`. */
-const COUNTED = 99;
-/** ms between two counts, at least: the server looks at many rows for each. */
-const COUNT_INTERVAL = 10_000;
+import { useAdmin } from "./admin-context.js";
+import type { Counts } from "./use-counts.js";
 
 export function Tabs({
   id,
   chosen,
+  counts,
   onChoose,
-  onCount,
 }: {
   /** The start of the ids of the tabs and of their panel. */
   id: string;
   chosen: string;
-  onChoose: (name: string) => void;
-  /** Called after each count, with the first limit that limits a key, or else with the first of all. */
-  onCount: (name: string) => void;
+  counts: Counts | undefined;
+  /** @param isStep whether the visitor can go back to the limit before. */
+  onChoose: (name: string, isStep: boolean) => void;
 }): ReactElement {
   const { limits } = useAdmin();
-  const counts = useCounts(onCount);
   const names = limits.limits.map(({ name }) => name);
   const list = useShown(chosen);
 
@@ -40,7 +34,8 @@ export function Tabs({
     if (next === undefined) return;
     event.preventDefault();
     const wanted = (next + names.length) % names.length;
-    onChoose(names[wanted]!);
+    // An arrow key that is held goes through all limits.
+    onChoose(names[wanted]!, false);
     document.getElementById(`${id}-${wanted}`)?.focus();
   }
 
@@ -57,7 +52,7 @@ export function Tabs({
           aria-controls={`${id}-panel`}
           tabIndex={name === chosen ? 0 : -1}
           className="rla-tab"
-          onClick={() => onChoose(name)}
+          onClick={() => onChoose(name, true)}
           onKeyDown={onKeyDown}
         >
           <span translate="no">{name}</span>
@@ -81,41 +76,12 @@ function useShown(chosen: string): RefObject<HTMLDivElement | null> {
   return list;
 }
 
-function Count({ text }: { text: string | undefined }) {
-  if (text === undefined || text === "0") return null;
+/** Its place is there before its number, so that no tab moves when the first count comes. */
+function Count({ text = "0" }: { text: string | undefined }) {
+  if (text === "0") return <span className="rla-count" />;
   return (
     <span className="rla-count" aria-label={`${text} limited now`} role="img">
       {text}
     </span>
   );
-}
-
-/** By name, such as `3` or `99+`. */
-function useCounts(onCount: (name: string) => void): Record<string, string> | undefined {
-  const { client, limits, interval } = useAdmin();
-  const names = limits.limits.map(({ name }) => name);
-  const { data } = usePoll(
-    JSON.stringify(names),
-    async (signal) => {
-      const counts = await countAll(client, names, signal);
-      onCount(names.find((name) => counts[name] !== "0") ?? names[0]!);
-      return { counts };
-    },
-    Math.max(COUNT_INTERVAL, 5 * interval),
-  );
-  return data?.counts;
-}
-
-async function countAll(
-  client: Admin["client"],
-  names: readonly string[],
-  signal: AbortSignal,
-): Promise<Record<string, string>> {
-  const counts = await Promise.all(
-    names.map(async (name): Promise<[string, string]> => {
-      const { items, next } = await client.list({ name, denied: true, count: COUNTED }, signal);
-      return [name, next === undefined ? String(items.length) : `${items.length}+`];
-    }),
-  );
-  return Object.fromEntries(counts);
 }

@@ -1,61 +1,74 @@
-/** Shows what a limit has granted and denied over time: as bars, in a sentence, and as a table. */
+/** Shows what a limit has granted and denied over time: as bars, in figures, and as a table. */
 "use client";
 import { type ReactElement, useEffect, useId, useMemo, useRef, useState } from "react";
-import { MINUTE } from "../../core/durations.js";
+import { DAY, MINUTE } from "../../core/durations.js";
 import { type Admin, useAdmin } from "./admin-context.js";
 import type { AdminLimit, AdminUsage, UsageSpan } from "./admin-types.js";
 import type { Bars } from "./draw-bars.js";
+import { Figures } from "./figures.js";
 import type { Formats } from "./formats.js";
 import { Loading, Nothing } from "./notes.js";
-import { RadioRow } from "./radio-row.js";
-import { allSpans, askedOf, rangesOf, sumOf, type UsageRange } from "./usage-ranges.js";
+import { usePlaces } from "./place-context.js";
+import { RangeRow } from "./range-row.js";
+import {
+  allSpans,
+  askedOf,
+  rangeOf,
+  rangesOf,
+  rangeWords,
+  sumOf,
+  type UsageRange,
+} from "./usage-ranges.js";
 import { usePoll } from "./use-poll.js";
 
 /** ms between two looks: spans are at least a minute. */
 const INTERVAL = 10_000;
+/** ms between two looks at a time that is over. What is counted there changes seldom. */
+const PAST_INTERVAL = 60_000;
 
 export function UsageChart({ limit }: { limit: AdminLimit }): ReactElement {
   const { client, formats, interval } = useAdmin();
+  const { place } = usePlaces();
   const id = useId();
   const ranges = rangesOf(limit);
-  const [chosen, setChosen] = useState(ranges[0]!.id);
-  const range = ranges.find((each) => each.id === chosen) ?? ranges[0]!;
+  const range = useMemo(() => rangeOf(place.range, rangesOf(limit)), [place.range, limit]);
   const { data, error } = usePoll(
-    `${limit.name} ${range.id}`,
+    `${limit.name} ${range.id} ${range.to} ${range.length}`,
     (signal) => askUsage(client, limit, range, signal),
-    Math.max(INTERVAL, interval),
+    range.to === undefined ? Math.max(INTERVAL, interval) : PAST_INTERVAL,
   );
   const [pointed, setPointed] = useState<number>();
   const spans = data?.spans;
   const isEmpty = spans?.every(({ granted, denied }) => granted + denied === 0) ?? false;
+  const span = pointed === undefined ? undefined : spans?.[pointed];
   return (
     <section className="rla-card rla-usage" aria-labelledby={id}>
       <div className="rla-card-head">
-        <h3 id={id}>Granted and denied</h3>
-        <RadioRow legend="The last" choices={ranges} chosen={range.id} onChoose={setChosen} />
+        <h3 id={id}>Over time</h3>
+        <RangeRow ranges={ranges} range={range} />
       </div>
-      {!data && error === undefined && <Loading>Asking what was granted and denied…</Loading>}
-      {!data && error !== undefined && (
-        <Nothing>Not known: the server has not answered yet.</Nothing>
-      )}
-      {data && spans && (
-        <>
-          <p className="rla-sentence">
-            {pointed !== undefined && spans[pointed]
-              ? spanText(spans[pointed], formats)
-              : sumText(spans, range, formats)}
-          </p>
-          {!isEmpty && <Plot spans={spans} range={range} onPoint={setPointed} />}
-          <div className="rla-foot">
-            {!isEmpty && <Legend />}
-            <p className="rla-quiet">{sourceText(data.usage, data.from, formats)}</p>
-          </div>
-          {!isEmpty && <Table spans={spans} />}
-        </>
-      )}
+      <Figures
+        sums={span ?? (spans && sumOf(spans))}
+        when={span ? formats.between(span.start, span.end) : rangeWords(range, formats)}
+      />
+      {/* As high as the bars, whatever stands in it, so that nothing below it moves. */}
+      <div className="rla-plot">
+        {!data && error === undefined && <Loading>Asking what was granted and denied…</Loading>}
+        {!data && error !== undefined && (
+          <Nothing>Not known: the server has not answered yet.</Nothing>
+        )}
+        {isEmpty && <Nothing>{`No calls in ${rangeWords(range, formats)}.`}</Nothing>}
+        {spans && !isEmpty && <Plot spans={spans} range={range} onPoint={setPointed} />}
+      </div>
+      <p className="rla-quiet rla-source">
+        {data ? sourceText(data.usage, data.from, formats) : ""}
+      </p>
+      <Table spans={spans ?? NONE} />
     </section>
   );
 }
+
+const NONE: readonly UsageSpan[] = [];
 
 async function askUsage(
   client: Admin["client"],
@@ -108,28 +121,18 @@ function Plot({
   }, []);
 
   useEffect(() => {
-    bars?.draw(spans, (at) => formats.tick(at, range.id === "week"));
+    bars?.draw(spans, (at) => formats.tick(at, range.length > BY_DAY));
   }, [bars, spans, formats, range]);
 
   return hasFailed ? (
     <Nothing>The chart needs the package uplot. The table below has the numbers.</Nothing>
   ) : (
-    <div ref={host} className="rla-plot" aria-hidden="true" />
+    <div ref={host} className="rla-bars" aria-hidden="true" />
   );
 }
 
-function Legend() {
-  return (
-    <ul className="rla-legend" aria-hidden="true">
-      <li data-kind="granted">
-        <span>granted</span>
-      </li>
-      <li data-kind="denied">
-        <span>denied, on top</span>
-      </li>
-    </ul>
-  );
-}
+/** The texts below the bars of a longer range are days, ms. */
+const BY_DAY = 2 * DAY;
 
 function Table({ spans }: { spans: readonly UsageSpan[] }) {
   const { formats } = useAdmin();
@@ -171,17 +174,7 @@ function Table({ spans }: { spans: readonly UsageSpan[] }) {
   );
 }
 
-function spanText({ start, end, granted, denied }: UsageSpan, { number, time }: Formats): string {
-  return `${time(start)} to ${time(end)}: ${number(granted)} granted, ${number(denied)} denied`;
-}
-
-function sumText(spans: readonly UsageSpan[], { last }: UsageRange, { number }: Formats): string {
-  const { granted, denied } = sumOf(spans);
-  if (granted + denied === 0) return `No calls in the last ${last}.`;
-  return `${number(granted)} granted and ${number(denied)} denied in the last ${last}.`;
-}
-
 function sourceText({ source, since }: AdminUsage, from: number, { time }: Formats): string {
   const start = since > from + MINUTE ? `, since ${time(since)}` : "";
-  return source === "usage" ? `from usage, all processes${start}` : `this process alone${start}`;
+  return source === "usage" ? `From usage, all processes${start}` : `This process alone${start}`;
 }

@@ -1,14 +1,7 @@
 /** Tells which row of a list can have the focus. Only that row's button is reached by Tab. */
 "use client";
-import {
-  type FocusEvent,
-  type KeyboardEvent,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, useCallback, useEffect, useState } from "react";
+import { useKeptFocus } from "./use-kept-focus.js";
 
 /**
  * @param height of a row, px.
@@ -18,16 +11,12 @@ import {
 export function useActiveRow(scroller: HTMLDivElement | null, count: number, height: number) {
   const [wanted, setWanted] = useState(0);
   const active = Math.min(wanted, count - 1);
-  const hasFocus = useRef(false);
 
   const focusActive = useCallback(
     () => scroller?.querySelector<HTMLElement>('button[tabindex="0"]')?.focus(),
     [scroller],
   );
-  // The row that had the focus is gone: its key is not limited any more.
-  useLayoutEffect(() => {
-    if (hasFocus.current && document.activeElement === document.body) focusActive();
-  });
+  const [hasFocus, focus] = useKeptFocus(focusActive);
 
   function onKeyDown(event: KeyboardEvent): void {
     const element = scroller!;
@@ -49,20 +38,13 @@ export function useActiveRow(scroller: HTMLDivElement | null, count: number, hei
     if (top < scrollTop || below > scrollTop) {
       element.scrollTo({ top: top < scrollTop ? top : below });
     }
-    hasFocus.current = true;
+    focus.onFocus();
     setWanted(row);
   }
   // The row exists only after the render.
   useEffect(() => {
     if (hasFocus.current) focusActive();
-  }, [active, focusActive]);
+  }, [active, focusActive, hasFocus]);
 
-  const focus = {
-    onFocus: () => (hasFocus.current = true),
-    onBlur: ({ target, relatedTarget }: FocusEvent) => {
-      // A row that is removed loses the focus, too, although the visitor has not left the list.
-      if (relatedTarget !== null || target.isConnected) hasFocus.current = false;
-    },
-  };
   return [active, setWanted, onKeyDown, focus] as const;
 }

@@ -12,6 +12,7 @@ import {
 import { announce } from "./announce.js";
 import { CountdownContext } from "./countdown-context.js";
 import { useCountdown } from "./use-countdown.js";
+import { warnOfMixedWords } from "./warn-of-mixed-words.js";
 import { type CountdownWords, wordsOf } from "./words.js";
 
 /** The properties of `RateLimitCountdown`. */
@@ -31,7 +32,7 @@ export interface RateLimitCountdownProps extends CountdownWords {
    * @default "Wait 5 seconds", "Wait 3 minutes", "Wait until 9:00 AM on Tuesday"; "You can go on"
    */
   announcement?: (seconds: number) => string;
-  /** CSS classes of the element of the role `timer`, which is there while the wait lasts. @default none */
+  /** CSS classes of the element with the text, which is there while the wait lasts. @default none */
   className?: string | undefined;
 }
 
@@ -62,7 +63,8 @@ export function RateLimitCountdown({
   ...props
 }: RateLimitCountdownProps): ReactElement {
   const seconds = useCountdown(retryAt);
-  const words = wordsOf(props, useContext(CountdownContext));
+  const above = useContext(CountdownContext);
+  const words = wordsOf(props, above);
   // Hydration has to render the same text as the server, and that text has no time of day.
   const hasClock = useSyncExternalStore(
     neverChanges,
@@ -78,19 +80,22 @@ export function RateLimitCountdown({
   });
   useEffect(() => {
     if (!isWaiting) return undefined;
+    // With texts of its own, the countdown needs no labels.
+    if (!children || !announcement) warnOfMixedWords(props, above);
     announce(latest.current.say(latest.current.seconds));
     return () => {
       const { current } = latest;
       // A countdown that is unmounted before its end has nothing to announce.
       announce(current.seconds === 0 || current.retryAt <= Date.now() ? current.say(0) : "");
     };
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- One warning is enough, by any of the words.
   }, [isWaiting]);
   const text = isWaiting ? words(seconds, hasClock ? retryAt : undefined) : "";
   return (
     <span hidden={!isWaiting}>
       {isWaiting && (
         <span
-          role="timer"
+          // No role: a button whose text is a timer has no name.
           aria-live="off"
           className={className}
           data-state="waiting"

@@ -20,13 +20,13 @@ export function correctionOf(
   const { config, now } = after;
   const [predicted, told] = [predict(before, 0, now, 0), predict(after, 0, now, 0)];
   if (textOf(before) !== textOf(after)) {
-    return `${describeValue(told)}, by another config: ${describeConfig(config)}`;
+    return `${describeValue(told)}, because the limit has changed (${describeConfig(config)})`;
   }
   const [wasClosed, isNow] = [isClosed(predicted), isClosed(told)];
   // A denial says less about a bucket that it has closed than the server says right after the denial.
   const isFew = (wasClosed && isNow) || Math.abs(predicted.value - told.value) < doubtOf(config);
   if (isFew && wasClosed === isNow) return undefined;
-  return `${describeValue(told)}, not ${formatTokens(predicted.value)}`;
+  return `${describeValue(told)}, where the page predicted ${formatTokens(predicted.value)}`;
 }
 
 /** @returns what became of the tokens that calls hold; `undefined` where nothing did. */
@@ -34,8 +34,8 @@ export function holdsOf(before: RateLimitSnapshot, after: RateLimitSnapshot): st
   const [was, is] = [before.held ?? 0, after.held ?? 0];
   if (was === is) return undefined;
   return is === 0
-    ? "nothing is held any more"
-    : `${formatCount(formatTokens(is), unitOf(after.config))} held, before ${formatTokens(was)}`;
+    ? "calls hold no tokens any more"
+    : `calls hold ${formatCount(formatTokens(is), unitOf(after.config))} (before: ${formatTokens(was)})`;
 }
 
 function doubtOf(config: ShownConfig): number {

@@ -1,8 +1,19 @@
 /** Configs in words, and what a config says beside its numbers. */
 import { capacityOf, type ShownConfig } from "../../core/config.js";
+import { HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import { isCredits, MOST_CREDITS } from "../../core/rows/credits.js";
 import { formatDuration } from "./format.js";
 
+/** The periods that have a word of their own. */
+const PERIODS = new Map<ShownConfig["period"], string>([
+  [SECOND, "second"],
+  [MINUTE, "minute"],
+  [HOUR, "hour"],
+  // A day of the calendar may have 23 hours, so 24 hours are no "day".
+  ["day", "day"],
+  ["week", "week"],
+  ["month", "month"],
+]);
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /**
@@ -30,21 +41,24 @@ export function unitOf(config: ShownConfig): "credit" | "slot" | "token" {
   return config.slots === undefined ? "token" : "slot";
 }
 
-/** Such as `token bucket: 10 per 1 min, holds 3`. */
+/** Such as `token bucket: 10 per minute, holds up to 3`. */
 export function describeConfig(config: ShownConfig): string {
   const { maxReserved, shards = 1, blockFor, afterBlock, shadow, slots } = config;
   const parts: string[] = [];
   if (slots !== undefined) {
-    parts.push(`${slots} at once`, `ttl ${formatDuration(config.period as number)}`);
+    parts.push(
+      `${slots} at once`,
+      `free after ${formatDuration(config.period as number)} without a renewal`,
+    );
   } else if (blockedUntil(config) !== undefined) {
     return "blocked by an override, which hides the limit's own config";
   } else {
     if (!isCredits(config)) parts.push(ratePart(config));
     const bound = boundOf(config);
-    parts.push(bound === undefined ? "holds any number" : `holds ${bound}`);
+    parts.push(bound === undefined ? "holds any number" : `holds up to ${bound}`);
   }
-  if (maxReserved !== undefined) parts.push(`may owe ${maxReserved}`);
-  if (shards > 1) parts.push(`${shards} shards`);
+  if (maxReserved !== undefined) parts.push(`may owe up to ${maxReserved}`);
+  if (shards > 1) parts.push(`spread over ${shards} shards`);
   if (blockFor !== undefined) {
     const all = [blockFor].flat().map(formatDuration).join(", then ");
     parts.push(`closes for ${all} after a denial`);
@@ -58,5 +72,5 @@ export function describeConfig(config: ShownConfig): string {
 function ratePart({ rate, period, timeZone, weekStart }: ShownConfig): string {
   const days = weekStart === undefined ? "" : ` from ${WEEKDAYS[weekStart]}`;
   const zone = timeZone === undefined ? "" : ` in ${timeZone}`;
-  return `${rate} per ${typeof period === "string" ? period : formatDuration(period)}${days}${zone}`;
+  return `${rate} per ${PERIODS.get(period) ?? formatDuration(Number(period))}${days}${zone}`;
 }

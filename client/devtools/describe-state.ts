@@ -15,6 +15,7 @@ import {
   formatCount,
   formatInstant,
   formatMissing,
+  formatRest,
   formatTokens,
   formatWait,
 } from "./format.js";
@@ -32,7 +33,7 @@ export interface KnownTime {
 /** The tokens left at an instant; with `closedUntil` while the bucket is closed. */
 type Left = Pick<CheckedRateLimit, "value" | "config" | "closedUntil">;
 
-/** Such as `2 of 3`, `0 of 3, owes 1` and `1 of 2 free`. */
+/** Such as `2 of 3`, `0 of 3, and owes 1` and `1 of 2 free`. */
 export function describeValue(left: Left): string {
   const { value, config } = left;
   const bound = boundOf(config);
@@ -40,7 +41,14 @@ export function describeValue(left: Left): string {
   if (config.slots !== undefined) return `${Math.max(0, value)}${of} free`;
   if (isClosed(left)) return `0${of}, closed`;
   if (value >= 0) return `${formatTokens(value)}${of}`;
-  return `0${of}, owes ${formatMissing(-value)}`;
+  return `0${of}, and owes ${formatMissing(-value)}`;
+}
+
+/** What is left in whole numbers, below 0 for what is owed: a line has little room. */
+export function describeLeft(left: Left): string {
+  const isDebt = left.value < 0 && !isClosed(left) && left.config.slots === undefined;
+  if (isDebt) return `\u2212${Math.ceil(-left.value - 1e-6)}`;
+  return String(Math.floor(isClosed(left) ? 0 : Math.max(0, left.value + 1e-6)));
 }
 
 /** Says what the last snapshot tells of the limit's rows, and when they were written. */
@@ -53,15 +61,16 @@ export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): strin
     return taken <= 0 ? "no slot is taken" : `${taken} of ${slots} taken, last renewed ${age(ts)}`;
   }
   const end = blockedUntil(config);
-  if (end !== undefined) return `not read while blocked, since ${age(ts).replace(/ ago$/, "")}`;
+  if (end !== undefined)
+    return `not read for ${age(ts).replace(/ ago$/, "")}, because it is blocked`;
   // The row says until when, and not since when.
   if (closedUntil > time.now + time.offset) return "closed";
   const tokens = rowText(snapshot);
   if (shards > 1) return `${tokens} in ${shards} shards`;
-  if (config.kind === "fixed window") return `${tokens}, window began ${age(ts)}`;
+  if (config.kind === "fixed window") return `${tokens}, in the window that began ${age(ts)}`;
   // Without a row, the server reports a full state. Nothing tells such a state from a full row.
   if (isFullAt(rowOfTokens(config, snapshot), config, ts)) {
-    return isCredits(config) ? "0 credits, or not there" : "full, or not there";
+    return `${isCredits(config) ? "0 credits" : "full"}, or there is no row yet`;
   }
   // The state of a bucket that was closed is the state in which it opened.
   return `${tokens}, ${closedUntil > -Infinity ? "opened" : "written"} ${age(ts)}`;
@@ -96,13 +105,16 @@ export function describeWindow(
   const began =
     ts > at ? `begins ${formatWait(ts - at)}` : `began ${formatAge(at - ts, isAtLeast)}`;
   // Of a calendar, a page knows only the windows that the server has listed.
-  if (next === Infinity) return "later than those that the server has listed";
-  return `${began}, the next one comes ${formatWait(next - at)}`;
+  if (next === Infinity) return "a later one than the server has listed";
+  return `${began}, the next one begins ${formatWait(next - at)}`;
 }
 
 export interface StatusText {
   state: "ok" | "denied" | "unknown";
+  /** A sentence, without its full stop. */
   text: string;
+  /** The rest of the wait, such as `7 s`; `undefined` where no wait is known to help. */
+  wait: string | undefined;
 }
 
 /**
@@ -116,52 +128,61 @@ export function describeStatus(
   count: number,
   { now }: KnownTime,
 ): StatusText {
-  if (!checked || !snapshot) return { state: "unknown", text: "unknown" };
-  const { retryAt, value, config } = checked;
-  if (retryAt === undefined) return { state: "ok", text: shadowText(checked, count) };
-  return {
-    state: "denied",
-    text: denialText(value, retryAt, count, config, checked.now - now, now),
-  };
+  if (!checked || !snapshot) {
+    return { state: "unknown", text: "Unknown until the server tells of it", wait: undefined };
+  }
+  const { retryAt, config } = checked;
+  const call = `A call of ${formatCount(count, unitOf(config))} would be`;
+  if (retryAt === undefined) {
+    const why = isShadowed(checked, count) ? ", only because this limit denies no call" : "";
+    return { state: "ok", text: `${call} granted${why}`, wait: undefined };
+  }
+  return { state: "denied", ...denialText(call, checked, retryAt, count, now) };
 }
 
 function denialText(
-  left: number,
+  call: string,
+  { value: left, config, now: serverNow }: CheckedRateLimit,
   retryAt: number,
   count: number,
-  config: ShownConfig,
-  offset: number,
   now: number,
-): string {
+): Pick<StatusText, "text" | "wait"> {
   const end = blockedUntil(config);
-  if (end === Infinity) return "blocked, without an end";
-  const wait = formatWait(retryAt - now);
-  if (end !== undefined && end - offset > now) {
-    return `blocked, until ${formatInstant(end - offset)} (${formatWait(end - offset - now)})`;
+  if (end === Infinity) return { text: "Blocked without an end", wait: undefined };
+  const opens = (end ?? -Infinity) - (serverNow - now);
+  if (opens > now) {
+    const wait = formatRest(opens - now);
+    return { text: `Blocked until ${formatInstant(opens)} (${wait})`, wait };
   }
   const { slots, shards = 1 } = config;
   // A call sees two shards, and can get no more than they hold.
   const most = mostHeld(config);
   if (count > most) {
-    if (slots !== undefined) return `never: ${formatCount(slots, "slot")} at most`;
-    return `never: ${shards > 2 ? "two shards hold" : "holds"} ${formatTokens(most)} at most`;
+    const holder = shards > 2 ? "two shards hold" : "the limit holds";
+    const why = slots === undefined ? `${holder} ${formatTokens(most)}` : `there are ${slots}`;
+    return { text: `${call} denied always, because ${why} at most`, wait: undefined };
   }
   if (isCredits(config)) {
     const missing = formatMissing(-left);
-    return `denied: ${missing} more credit${missing === "1" ? " is" : "s are"} needed`;
+    const are = missing === "1" ? " is" : "s are";
+    return { text: `${call} denied: ${missing} more credit${are} needed`, wait: undefined };
   }
-  if (retryAt === Infinity) return "denied, for longer than the windows that are known";
-  // A holder that still runs renews its slot.
-  if (slots !== undefined) return `denied, a slot is free ${wait} if it is not renewed`;
-  if (shards > 1 && left >= 0) return `denied by two of the shards, ok ${wait}`;
-  return `denied, ok ${wait}`;
+  if (retryAt === Infinity) {
+    return { text: `${call} denied in all windows that the server has listed`, wait: undefined };
+  }
+  const wait = formatRest(retryAt - now);
+  if (slots !== undefined) {
+    // A holder that still runs renews its slot, so the wait is no promise.
+    return { text: `${call} denied (${wait}, if a slot is not renewed)`, wait: undefined };
+  }
+  const by = shards > 1 && left >= 0 ? " by two of the shards" : "";
+  return { text: `${call} denied${by} (${wait})`, wait };
 }
 
-/** The answer if the limit were no shadow. */
-function shadowText({ config, now, value }: CheckedRateLimit, count: number): string {
-  if (!config.shadow) return "ok";
+/** Whether the call would be denied if the limit were no shadow. */
+function isShadowed({ config, now, value }: CheckedRateLimit, count: number): boolean {
+  if (!config.shadow) return false;
   const { shadow: _, ...strict } = config;
   const before = { value: value + count, ts: now, now, name: "", config: strict as ShownConfig };
-  const { retryAt } = predict(before, 0, now, count);
-  return retryAt === undefined ? "ok" : "ok, because it denies no call: too few are left";
+  return predict(before, 0, now, count).retryAt !== undefined;
 }

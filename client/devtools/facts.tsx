@@ -1,7 +1,7 @@
 /** A list of terms, each with a text. */
 "use client";
 import type { ReactElement } from "react";
-import type { Fact } from "./view.js";
+import type { Fact } from "./limit-facts.js";
 
 export function Facts({ facts }: { facts: readonly Fact[] }): ReactElement {
   return (

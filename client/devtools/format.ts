@@ -14,7 +14,7 @@ const UNITS = [
 export function formatDuration(ms: number): string {
   const whole = Math.round(ms);
   const first = UNITS.findIndex(([size]) => whole >= size);
-  if (first < 0) return "0 ms";
+  if (first < 0) return "less than 1 ms";
   const [size, unit] = UNITS[first]!;
   const text = `${Math.floor(whole / size)} ${unit}`;
   const next = UNITS[first + 1];
@@ -35,9 +35,14 @@ export function formatAge(ms: number, isAtLeast: boolean = false): string {
   return `${age} ago`;
 }
 
-/** The rest of a wait, in whole seconds, rounded up. */
+/** The rest of a wait in whole seconds, rounded up, so that a wait that goes on is never 0 s. */
+export function formatRest(ms: number): string {
+  return formatDuration(Math.ceil(Math.max(ms, 1) / SECOND) * SECOND);
+}
+
+/** Such as `in 7 s`, and at least `in 1 s`. */
 export function formatWait(ms: number): string {
-  return `in ${formatDuration(Math.ceil(Math.max(ms, 1) / SECOND) * SECOND)}`;
+  return `in ${formatRest(ms)}`;
 }
 
 /** An instant by this machine's clock and time zone, such as `26 Nov 2026, 09:00:05`. */

@@ -40,7 +40,8 @@ export class Outcomes {
     if (call.isSent || !call.isPredictedDenied || call.isHeld) return;
     call.isHeld = true;
     for (const { item, count } of call.limits.values()) {
-      this.#timeline.add({ kind: "held", item, count, path: call.path, text: "waits in the page" });
+      const text = "waits in the page";
+      this.#timeline.add({ kind: "waiting", item, count, path: call.path, text });
     }
   }
 
@@ -51,7 +52,7 @@ export class Outcomes {
     if (calls === 0) this.#heldBy.delete(hook);
     if (calls <= before) return;
     const text = calls === 1 ? "a call waits in the page" : `${calls} calls wait in the page`;
-    this.#timeline.add({ kind: "held", item: itemOf(item), text });
+    this.#timeline.add({ kind: "waiting", item: itemOf(item), text });
   }
 
   /** A debit was settled for which no link has seen a call. */
@@ -63,7 +64,7 @@ export class Outcomes {
     queueMicrotask(() => {
       this.#givenBack.delete(debit);
       if (debit.isDenied) return;
-      const text = "no answer, so the page gave it back";
+      const text = "no answer came, so the page counts the tokens as not taken";
       this.#timeline.add({ kind: "failed", item, count, text });
     });
   }
@@ -80,8 +81,10 @@ export class Outcomes {
       const item = known?.item ?? (name === use.name ? itemOf(use) : { name });
       const count = known?.count ?? (name === use.name ? use.count : undefined);
       if (call) this.#procedures.learn(name, call.path, "denial");
-      const wait = isNever(retryAfter) ? "no wait helps" : `ok ${formatWait(retryAfter)}`;
-      const text = isSent ? wait : `by the page, not sent, ${wait}`;
+      const wait = isNever(retryAfter)
+        ? "waiting does not help"
+        : `try again ${formatWait(retryAfter)}`;
+      const text = isSent ? wait : `by the page, which did not send it: ${wait}`;
       this.#timeline.add({ kind: "denied", item, count, path: call?.path, text });
     }
   }
@@ -99,10 +102,10 @@ export class Outcomes {
     }
     // An error of tRPC's carries the server's answer as `data`.
     const { data } = Object(error) as { data?: { code?: unknown } | null };
-    if (data != null) return this.#passed(call, `then failed: ${String(data.code)}`);
+    if (data != null) return this.#passed(call, `the call failed later (${String(data.code)})`);
     if (call.isOver) return;
     call.isOver = true;
-    const text = isSent ? "no answer, so charged or not" : "not sent";
+    const text = isSent ? "no answer came, so it may have been charged" : "it was not sent";
     for (const { item, count } of call.limits.values()) {
       this.#timeline.add({ kind: "failed", item, count, path: call.path, text });
     }
@@ -122,7 +125,9 @@ export class Outcomes {
   }
 
   #granted(call: Call, item: RateLimitItem, count: number | undefined, text: string): void {
-    const waited = call.isHeld ? `after ${formatDuration(this.#clock() - call.at)}` : "";
+    const waited = call.isHeld
+      ? `after ${formatDuration(this.#clock() - call.at)} in the page`
+      : "";
     const said = [text, waited].filter(Boolean).join(", ");
     this.#timeline.add({ kind: "granted", item, count, path: call.path, text: said });
   }

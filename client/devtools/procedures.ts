@@ -9,6 +9,12 @@
  */
 export type Evidence = "denial" | "link" | "hook";
 
+/** A procedure that charges a limit. */
+export interface ShownProcedure {
+  path: string;
+  evidence: Evidence;
+}
+
 const SUREST: readonly Evidence[] = ["denial", "link", "hook"];
 
 export class Procedures {
@@ -23,7 +29,7 @@ export class Procedures {
   }
 
   /** The procedures of a limit, in order of their paths. */
-  of(limit: string): { path: string; evidence: Evidence }[] {
+  of(limit: string): ShownProcedure[] {
     const paths = [...(this.#byLimit.get(limit) ?? [])];
     return paths
       .map(([path, evidence]) => ({ path, evidence }))

@@ -12,7 +12,7 @@ import {
 } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
-import { OBSERVERS } from "../transport.js";
+import { OBSERVERS } from "../observers-key.js";
 import type { Call, Calls } from "./calls.js";
 import type { Outcomes } from "./outcomes.js";
 

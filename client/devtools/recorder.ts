@@ -29,8 +29,8 @@ interface Told {
 export class Recorder {
   readonly timeline: Timeline;
   readonly procedures = new Procedures();
-  /** The limits that the developer has collapsed, by id. Kept while the panel is closed. */
-  readonly collapsed = new Set<string>();
+  /** The lines of the panel whose details are open, by the id of the line. Kept while it is closed. */
+  readonly opened = new Set<string>();
   /** Present where calls can be kept from the server. */
   readonly network: Switch | undefined;
   readonly #histories = new WeakMap<RateLimitObserver, History>();

@@ -15,8 +15,8 @@ export function Sparkline({
         <path d={predicted} data-line="predicted" vectorEffect="non-scaling-stroke" />
       </svg>
       <p aria-hidden="true">
-        <span data-line="predicted">predicted</span> <span data-line="answered">answered</span>, one
-        minute
+        <span data-line="predicted">predicted</span> <span data-line="answered">answered</span>, 1
+        min
       </p>
     </div>
   );

@@ -4,12 +4,14 @@ import type { RateLimitItem } from "../types.js";
 
 /**
  * - `granted` and `denied`: the answer to a call, of the server or of the page itself.
- * - `held`: a call waits in the page, or calls hold tokens on the server.
+ * - `waiting`: the page keeps a call until its limit has room.
+ * - `held`: calls hold tokens on the server.
  * - `corrected`: the server told something else than the page had predicted.
  * - `failed`: a call without an answer, so that it may have been charged or not.
  * - `pretended`: an action of the panel, in this page only.
  */
-export type EventKind = "granted" | "denied" | "held" | "corrected" | "failed" | "pretended";
+export type EventKind =
+  "granted" | "denied" | "waiting" | "held" | "corrected" | "failed" | "pretended";
 
 export interface TimelineEvent {
   id: number;

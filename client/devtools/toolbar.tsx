@@ -38,7 +38,7 @@ export function Toolbar({
             for (const observer of recorder.observers) recorder.ask(observer);
           }}
         >
-          Ask for all now
+          Ask the server for all
         </button>
         {recorder.network && (
           <button type="button" onClick={() => recorder.setOffline(!isOffline)}>

@@ -1,43 +1,52 @@
 /** The text that the panel shows for an observer. Equal states give equal views. */
-import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { idOf } from "../limit-entry.js";
 import type {
   CheckedRateLimit,
+  ConnectionState,
   InspectedLimit,
   ObserverInspection,
   RateLimitObserver,
 } from "../types.js";
-import { boundOf, describeConfig, unitOf } from "./describe-config.js";
-import {
-  describeRow,
-  describeStatus,
-  describeValue,
-  describeWindow,
-  type KnownTime,
-  type StatusText,
-} from "./describe-state.js";
-import { formatAge, formatCount, formatDuration, formatTokens } from "./format.js";
+import { boundOf, unitOf } from "./describe-config.js";
+import { describeLeft, describeStatus, type StatusText } from "./describe-state.js";
+import { formatCount, formatDuration } from "./format.js";
 import type { Lines } from "./history.js";
+import { chargedBy, type Fact, rowFacts, stateFacts } from "./limit-facts.js";
 import { type Pretence, pretencesFor } from "./pretend.js";
 import type { Recorder } from "./recorder.js";
-
-/** A term and its text. */
-export type Fact = readonly [term: string, text: string];
+import { type Summary, summaryOf } from "./summary.js";
 
 export interface LimitView {
+  /** Tells the limit apart from all others of the page, also from those of other observers. */
+  rowId: string;
   id: string;
   name: string;
   key: string | undefined;
-  /** One status for each count that the page follows. */
-  statuses: (StatusText & { count: number })[];
+  /** The unit that the limit counts, in the singular. */
+  unit: "credit" | "slot" | "token";
+  /** What is left, in few words; `undefined` while nothing is known. */
+  left: string | undefined;
+  /** The most that the limit holds; `undefined` where it has no bound. */
+  bound: number | undefined;
   /** The part of the capacity that is left, 0 to 1; `undefined` where there is no capacity to show. */
   fill: number | undefined;
+  /** What calls would get, in few words. */
+  summary: Summary;
+  /** The pretence that the page has in place of the server's snapshot. */
+  pretence: Pretence | undefined;
+  /** The procedures that charge it, as far as calls have shown them. */
+  procedures: string[];
+  /** Present while the limit is open. */
+  details: LimitDetails | undefined;
+}
+
+export interface LimitDetails {
+  /** One status for each count that the page follows. */
+  statuses: (StatusText & { count: number })[];
   /** The last minute; `undefined` while there is nothing to draw. */
   lines: Lines | undefined;
   facts: Fact[];
   error: string | undefined;
-  /** The pretence that the page has in place of the server's snapshot. */
-  pretence: Pretence | undefined;
   /** The pretences that would show something; none without a snapshot and the server's time. */
   pretences: Pretence[];
 }
@@ -45,6 +54,10 @@ export interface LimitView {
 export interface ObserverView {
   id: number;
   observer: RateLimitObserver;
+  connection: ConnectionState;
+  /** The line of the connection, and whether its facts are open. */
+  rowId: string;
+  isOpen: boolean;
   facts: Fact[];
   limits: LimitView[];
 }
@@ -59,24 +72,31 @@ function idOfObserver(observer: RateLimitObserver): number {
   return id;
 }
 
-/** @param recorder what the plugin has seen of the page; without it, only the present state is shown. */
+/**
+ * @param recorder what the plugin has seen of the page; without it, only the present state is shown, and
+ *   all limits have their details.
+ */
 export function viewOf(observer: RateLimitObserver, recorder?: Recorder): ObserverView {
   const inspection = observer.inspect();
   const { streamed, answered, lastRoundTrip, limits } = inspection;
+  const times = (count: number) => (count === 1 ? "once" : `${count} times`);
+  const id = idOfObserver(observer);
   return {
-    id: idOfObserver(observer),
+    id,
     observer,
+    connection: observer.connection,
+    rowId: String(id),
+    isOpen: recorder?.opened.has(String(id)) ?? true,
     facts: [
-      ["Connection", observer.connection],
       ["Server's clock", clockText(inspection)],
       [
-        "Last round trip",
-        Number.isNaN(lastRoundTrip) ? "no answer yet" : formatDuration(lastRoundTrip),
+        "Last answer",
+        Number.isNaN(lastRoundTrip) ? "none yet" : `took ${formatDuration(lastRoundTrip)}`,
       ],
-      ["Snapshots", `${streamed} by stream, ${answered} by question`],
+      ["Server told", `${times(streamed)} by the stream, ${times(answered)} when asked`],
     ],
     limits: limits
-      .map((limit) => limitView(observer, inspection, limit, recorder))
+      .map((limit) => limitView(observer, inspection, limit, `${id} ${idOf(limit.item)}`, recorder))
       .sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
 }
@@ -86,20 +106,22 @@ function clockText({ offset, uncertainty }: ObserverInspection): string {
   const size = formatDuration(Math.abs(offset));
   // A message of the stream tells only a lower bound of the server's clock.
   if (uncertainty === Infinity) {
-    if (offset === 0) return "equal, or further on";
+    if (offset === 0) return "like this one, or ahead";
     return offset > 0 ? `at least ${size} ahead` : `at most ${size} behind`;
   }
-  const difference = offset === 0 ? "equal" : `${size} ${offset > 0 ? "ahead" : "behind"}`;
-  return `${difference}, ± ${formatDuration(uncertainty)}`;
+  const difference = offset === 0 ? "like this one" : `${size} ${offset > 0 ? "ahead" : "behind"}`;
+  return `${difference}, give or take ${formatDuration(uncertainty)}`;
 }
 
 function limitView(
   observer: RateLimitObserver,
-  { now, offset, uncertainty }: ObserverInspection,
+  inspection: ObserverInspection,
   limit: InspectedLimit,
+  rowId: string,
   recorder: Recorder | undefined,
 ): LimitView {
-  const { item, snapshot, debits, counts } = limit;
+  const { now, offset, uncertainty } = inspection;
+  const { item, snapshot, counts } = limit;
   const checked = observer.check(item, now, 0);
   // Until the server has told the time, a cached snapshot brings an offset of its own.
   const time = {
@@ -107,68 +129,45 @@ function limitView(
     offset: checked ? checked.now - now : NaN,
     isAtLeast: !Number.isNaN(offset) && uncertainty === Infinity,
   };
-  const statuses = [...new Set(counts)].sort((a, b) => a - b);
+  const statuses = [...new Set(counts)]
+    .sort((a, b) => a - b)
+    .map((count) => ({
+      count,
+      ...describeStatus(observer.check(item, now, count), snapshot, count, time),
+    }));
+  const error = observer.error(item)?.message;
+  const unit = checked ? unitOf(checked.config) : "token";
   const pretence = recorder?.pretenceOf(observer, limit);
-  // A pretence says nothing about the server's row.
-  const row = pretence === undefined ? snapshot : undefined;
+  const procedures = recorder?.procedures.of(item.name) ?? [];
+  const isOpen = recorder?.opened.has(rowId) ?? true;
   return {
+    rowId,
     id: idOf(item),
     name: item.name,
     key: item.key,
-    statuses: statuses.map((count) => ({
-      count,
-      ...describeStatus(observer.check(item, now, count), snapshot, count, time),
-    })),
+    unit,
+    left: checked && describeLeft(checked),
+    bound: checked && boundOf(checked.config),
     fill: checked ? fillOf(checked) : undefined,
-    facts: [
-      ...(checked && snapshot ? stateFacts(checked, snapshot, time) : []),
-      ...(row
-        ? [
-            ["Server's row", describeRow(row, time)] as const,
-            ["Read", readText(row.now, offset, time)] as const,
-          ]
-        : []),
-      ["In flight", formatCount(debits, "debit")],
-      ...(recorder?.network ? [["Charged by", chargedBy(recorder, item.name)] as const] : []),
-    ],
-    lines: recorder?.historyOf(observer).lines(limit, now),
-    error: observer.error(item)?.message,
+    summary: summaryOf(statuses, unit, error !== undefined),
     pretence,
-    pretences: snapshot && !Number.isNaN(offset) ? pretencesFor(snapshot.config) : [],
+    procedures: procedures.map(({ path }) => path),
+    details: isOpen
+      ? {
+          statuses,
+          lines: recorder?.historyOf(observer).lines(limit, now),
+          facts: [
+            ...(checked && snapshot ? stateFacts(checked, snapshot, time) : []),
+            // A pretence says nothing about the server's row.
+            ...(snapshot && !pretence ? rowFacts(snapshot, offset, time) : []),
+            ["Unanswered", limit.debits === 0 ? "no call" : formatCount(limit.debits, "call")],
+            ...(recorder?.network ? [["Charged by", chargedBy(procedures)] as const] : []),
+          ],
+          error,
+          pretences: snapshot && !Number.isNaN(offset) ? pretencesFor(snapshot.config) : [],
+        }
+      : undefined,
   };
-}
-
-function stateFacts(
-  checked: CheckedRateLimit,
-  snapshot: RateLimitSnapshot,
-  time: KnownTime,
-): Fact[] {
-  const facts: Fact[] = [
-    ["Value", describeValue(checked)],
-    ...(snapshot.plan === undefined ? [] : [["Plan", snapshot.plan] as const]),
-    ["Config", describeConfig(checked.config)],
-  ];
-  const window = describeWindow(snapshot, time);
-  if (window !== undefined) facts.push(["Window", window]);
-  const { held } = snapshot;
-  if (held !== undefined) {
-    facts.push([
-      "Held",
-      `${formatCount(formatTokens(held), unitOf(checked.config))}, not settled yet`,
-    ]);
-  }
-  return facts;
-}
-
-/** The server has no list of procedures, so the text names those that calls of the page have shown. */
-function chargedBy({ procedures }: Recorder, name: string): string {
-  const shown = procedures.of(name).map(({ path, evidence }) => `${path} (${evidence})`);
-  return shown.length === 0 ? "no call has shown it yet" : shown.join(", ");
-}
-
-function readText(at: number, offset: number, time: KnownTime): string {
-  const age = formatAge(time.now + time.offset - at, time.isAtLeast);
-  return Number.isNaN(offset) ? `${age}, from a cache` : age;
 }
 
 /** The part of the bar, 0 to 1; `undefined` where the limit has no bound, so that there is no bar. */

@@ -1,7 +1,7 @@
 /**
- * Keeps snapshots in the application's `QueryClient`, under the keys of tRPC's own `status` queries.
- * There the snapshots survive remounts, show in the devtools of TanStack Query and can be refetched. The
- * snapshots that a server has prefetched there, with tRPC's helpers, are used for hydration.
+ * Keeps snapshots in the application's `QueryClient`. With tRPC, the keys are those of tRPC's own
+ * `status` queries. There the snapshots survive remounts, show in the devtools of TanStack Query and can
+ * be refetched. The snapshots that a server has prefetched there are used for hydration.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
@@ -23,21 +23,21 @@ export interface HydrationCache extends SnapshotCache {
 const FRESH = 10_000;
 
 /**
- * @param received snapshots that an observer has put into a cache. The server's page cannot have
- * shown these snapshots, so hydration must not show them either.
+ * The snapshots that an observer has put into a cache. The server's page cannot have shown these
+ * snapshots, so hydration must not show them either.
+ */
+const received = new WeakSet<RateLimitSnapshot>();
+
+/**
+ * @param keyOf the key of the snapshot of a limit.
  * @param request asks the server, for an application that refetches through its QueryClient.
  */
 export function hydrationCache(
   queryClient: QueryClient,
-  path: string,
-  received: WeakSet<RateLimitSnapshot>,
+  keyOf: (item: RateLimitItem) => readonly unknown[],
   request: (item: RateLimitItem) => Promise<RateLimitSnapshot>,
 ): HydrationCache {
   const first = new Map<string, RateLimitSnapshot>();
-  const keyOf = ({ name, key }: RateLimitItem) => [
-    path.split(".").concat("status"),
-    { input: { name, key }, type: "query" },
-  ];
 
   function get(item: RateLimitItem): RateLimitSnapshot | undefined {
     const held: unknown = queryClient.getQueryData(keyOf(item));

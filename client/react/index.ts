@@ -19,11 +19,18 @@ export type {
 } from "../types.js";
 export {
   createRateLimitReact,
-  type RateLimitMeterProps,
   type RateLimitProviderProps,
+  type RateLimitReact,
   type RateLimitReactOptions,
 } from "./create-rate-limit-react.js";
 export { isWaitCancelled } from "./held-calls.js";
+export type {
+  LimitHooksOptions,
+  LiveProps,
+  ObservedProps,
+  RateLimitHooks,
+  RateLimitMeterProps,
+} from "./limit-hooks.js";
 export type { UseRateLimitOptions, UseRateLimitResult } from "./use-limit.js";
 export type {
   RateLimitedMutationState,

@@ -81,7 +81,7 @@ export function useMeter(
         <rect width="100%" height="100%" fill="var(--rate-limit-meter-track, #ddd)" />
         <rect
           // Another element, because an animation stays with its element.
-          key={Number(smooth)}
+          key={+smooth}
           // A new function at each render, so that React calls it after each change. No function without
           // `smooth`: a bar may have a transition of the application's.
           ref={smooth ? (bar) => fillSmoothly(bar, full.check(), capacity, width) : undefined}

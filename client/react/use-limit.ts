@@ -74,7 +74,7 @@ export interface RateLimitContextValue {
 export function useLimit(
   { observer, cache }: RateLimitContextValue,
   name: string,
-  options: UseRateLimitOptions,
+  options: UseRateLimitOptions = {},
 ): UseRateLimitResult {
   // `count: undefined` is refused, as NaN is.
   const { key, count = "count" in options ? NaN : 1, enabled = true } = options;

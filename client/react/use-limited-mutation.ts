@@ -104,7 +104,7 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
       heldCalls.cancel();
       reset();
     }, [heldCalls, reset]),
-    canMutate: held === 0 && limit.status?.ok !== false,
+    canMutate: !held && limit.status?.ok !== false,
     retryAt: limit.status?.retryAt,
     held,
     limit,

@@ -10,14 +10,16 @@
  * A second row, beside the marker of a call with `atLeast`, says in `used` how many tokens were granted. Its
  * `ts` is that of the grant, so that it is of no other grant under the same id.
  *
- * The key of a marker is the key of the bucket, a bar and the id. In the key of the bucket, a bar has a backslash
- * before it. So no two pairs of key and id share a marker, and the markers of one key follow each
+ * The key of a marker is the key of the bucket, a bar and the id. In the key of the bucket, a bar has a
+ * backslash before it. So no two pairs of key and id share a marker, and the markers of one key follow each
  * other. A store may have to find the bucket of a marker.
  */
 import { roundUp } from "../calculate.js";
 import { tokensOf, usedAt } from "./reading.js";
 import { type Bucket, floorOf, mostUsed } from "../config.js";
 import { grantOf, type RateLimitResult } from "../decide.js";
+import { RateLimitInputError } from "../errors.js";
+import { MAX_KEY_LENGTH } from "../validate-key.js";
 import { windowAt } from "../windows.js";
 import { isOfLarger, rowOf } from "./bucket.js";
 import type { Row } from "./row.js";
@@ -39,6 +41,22 @@ const SEPARATOR = "|";
 /** The key of a marker. Without an id, the start of the keys of all markers of this bucket. */
 export function markerKey(storedKey: string, storedId: string = ""): string {
   return storedKey.replaceAll(/[\\|]/g, "\\$&") + SEPARATOR + storedId;
+}
+
+/**
+ * Checks that the key of a bucket leaves room in a longer key, as {@link markerKey} makes it.
+ *
+ * @param end the most characters behind the key of the bucket.
+ * @param reason why there are such keys, for the message. The key itself may be an address.
+ * @throws RateLimitInputError for a key that leaves too little room.
+ */
+export function validateRoom(storedKey: string, end: number, reason: string): void {
+  const length = markerKey(storedKey).length - 1;
+  if (length <= MAX_KEY_LENGTH - end) return;
+  const message =
+    `key must have at most ${MAX_KEY_LENGTH - end} characters, as it is stored, because ${reason}; ` +
+    `this one has ${length} (a bar and a backslash count twice)`;
+  throw new RateLimitInputError("key", message);
 }
 
 /** The key of the bucket that a marker is about. */

@@ -23,10 +23,8 @@
  */
 import type { Bucket, PeriodicConfig } from "../config.js";
 import { DAY, HOUR } from "../durations.js";
-import { RateLimitInputError } from "../errors.js";
 import type { UsageConfig } from "../limit-config.js";
 import type { Usage } from "../usage.js";
-import { MAX_KEY_LENGTH } from "../validate-key.js";
 import { markerKey } from "./marker.js";
 import type { Row } from "./row.js";
 import { FULL, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
@@ -68,21 +66,8 @@ export function spanAt(every: number, now: number): number {
   return Math.floor(now / every) * every;
 }
 
-/** A bar, and the digits of the last instant that a date can be. */
-const END_OF_KEY = 17;
-
-/**
- * @param storedKey without its text in messages, because it may be an address.
- * @throws RateLimitInputError for a key that leaves too little room for the start of a span.
- */
-export function validateCountedKey(name: string, storedKey: string): void {
-  const length = markerKey(storedKey).length - 1;
-  if (length <= MAX_KEY_LENGTH - END_OF_KEY) return;
-  const message =
-    `key must have at most ${MAX_KEY_LENGTH - END_OF_KEY} characters, as it is stored, because ` +
-    `"${name}" counts its usage; this one has ${length} (a bar and a backslash count twice)`;
-  throw new RateLimitInputError("key", message);
-}
+/** The most characters behind the key of a bucket: a bar, and the digits of the last instant of a date. */
+export const END_OF_COUNTER = 17;
 
 /** The number that each counter has counted, by shard. */
 export type Counts = number[];

@@ -20,9 +20,7 @@
  */
 import { type Bucket, capacityOf, longestPeriod, toleranceOf } from "../config.js";
 import { DAY } from "../durations.js";
-import { RateLimitInputError } from "../errors.js";
 import { isFarBelow, isReached } from "../levels.js";
-import { MAX_KEY_LENGTH } from "../validate-key.js";
 import { isClosed } from "./bucket.js";
 import { bucketKeyOf, markerKey } from "./marker.js";
 import { usedAt } from "./reading.js";
@@ -148,7 +146,7 @@ export interface WarningKey {
 }
 
 /** The most characters behind the key of a bucket. */
-const END_OF_KEY = 46;
+export const END_OF_WARNING = 46;
 
 export function warningKey({ key, at, nonce, of }: WarningKey): string {
   return markerKey(key, `${at.toString(36)}-${nonce}-${of}`);
@@ -161,17 +159,4 @@ export function readWarningKey(stored: string): WarningKey | undefined {
     /^(-?[\da-z]+)-([\da-z]+)-(.+)$/.exec(stored.slice(markerKey(key).length)) ?? [];
   if (of === undefined) return undefined;
   return { key, at: Number.parseInt(at!, 36), nonce: nonce!, of: Number(of) };
-}
-
-/**
- * @param storedKey without its text in messages, because it may be an address.
- * @throws RateLimitInputError for a key that leaves too little room for the rest of a warning's key.
- */
-export function validateWarnedKey(name: string, storedKey: string): void {
-  const length = markerKey(storedKey).length - 1;
-  if (length <= MAX_KEY_LENGTH - END_OF_KEY) return;
-  const message =
-    `key must have at most ${MAX_KEY_LENGTH - END_OF_KEY} characters, as it is stored, because ` +
-    `"${name}" has warnAt; this one has ${length} (a bar and a backslash count twice)`;
-  throw new RateLimitInputError("key", message);
 }

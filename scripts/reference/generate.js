@@ -43,7 +43,7 @@ async function generate(folder) {
   const modules = project.getChildrenByKind(ReflectionKind.Module);
   const declarations = modules.flatMap(({ children }) => children);
   const own = declarations.filter((one) => !one.isReference());
-  const exported = new Map(own.map((one) => [one.name, one]));
+  const exported = byName(own);
   const { pages, problems } = pagesOf(exported, sources);
   const texts = await render(new Reference(exported, pages, sources), modules);
   await rm(folder, { recursive: true, force: true });
@@ -55,6 +55,16 @@ async function generate(folder) {
   return app.logger.hasErrors() || app.logger.hasWarnings()
     ? [...problems, "typedoc reports the problems above"]
     : problems;
+}
+
+/**
+ * The declarations by name, and by entry point and name: `fetch.createRateLimitObserver`. Of several with
+ * one name, the first has the name alone.
+ */
+function byName(declarations) {
+  const all = declarations.map((one) => [`${one.parent.name}.${one.name}`, one]);
+  const first = declarations.toReversed().map((one) => [one.name, one]);
+  return new Map([...first, ...all]);
 }
 
 /** Names the modules by their entry points, as users know them. TypeDoc names a module by its folder. */

@@ -24,7 +24,7 @@ export function pagesOf(exported, sources) {
   );
   const placed = new Set(pages.flatMap(({ main, types }) => [main, ...types]));
   for (const page of pages) addNeededTypes(page, placed, exported, sources);
-  for (const type of exported.values()) {
+  for (const type of new Set(exported.values())) {
     if (placed.has(type)) continue;
     const name = type.getFriendlyFullName();
     problems.push(`${name} is on no page: add it to scripts/entry-points.ts`);
@@ -56,15 +56,16 @@ function pageOf(entry, item, exported, problems) {
         problems.push(`the layout names ${name}, which ${where} does not have`);
       return one ?? [];
     });
-  const declarations = [...exported.values()];
+  const nearest = (name) => exported.get(`${entry}.${name}`) ?? exported.get(name);
+  const named = (list) => list.flatMap((name) => nearest(name) ?? []);
   return {
     title,
     about,
     of,
     file: `${entry}/${slugOf(title)}.md`,
-    main: found(main === undefined ? [] : [main], declarations, entry)[0],
-    members: found(members, membersOf(exported.get(of)), of),
-    types: found(types, declarations, entry),
+    main: found(main === undefined ? [] : [main], named([main]), entry)[0],
+    members: found(members, membersOf(nearest(of)), of),
+    types: found(types, named(types), entry),
   };
 }
 
@@ -78,7 +79,7 @@ function addNeededTypes(page, placed, exported, sources) {
   const fixed = new Set(placed);
   for (const one of open) {
     for (const name of namesNeededBy(one, sources)) {
-      const type = exported.get(name);
+      const type = exported.get(`${page.entry}.${name}`) ?? exported.get(name);
       if (type === undefined || fixed.has(type)) continue;
       open.add(type);
       if (type.kindOf(CODE) || placed.has(type) || type.parent.name !== page.entry) continue;

@@ -267,7 +267,7 @@ function othersOf(
     ),
     overrides: overriding?.operations ?? noOverrides(),
     forget: (key: string) => forget({ ...parts, store, context, usage }, key),
-    ...usageMethods(settings, context, usage, knowing),
+    ...usageMethods({ ...settings, boundSums: parts.boundSums }, context, usage, knowing),
     configOf(name: string, options: KeyOptions & PlanOptions = {}) {
       rejectUnknownOptions(options, KEY_OPTIONS, "configOf()");
       const { config, plan = config === undefined ? asked?.seen(name, options.key) : undefined } =

@@ -24,13 +24,13 @@ export interface RateLimitMetrics {
   /**
    * Records a decision in `rate_limit.decisions`, with the attributes `rate_limit.name`,
    * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`,
-   * `store_failed` or `disabled`), with `rate_limit.plan` for a limit with plans, with `rate_limit.remembered` for a
-   * denial from memory, and with `rate_limit.repeated` for an id that was charged before (`once`).
-   * Records the wait of a denial in `rate_limit.denial.wait.duration`, with the same attributes. An
-   * operator's action is no decision of a call. The action is recorded in `rate_limit.admin.actions`
-   * alone, with `rate_limit.name`, `rate_limit.action` and `rate_limit.plan`, and never with the
-   * operator. A level of `warnAt` that was crossed is recorded in `rate_limit.warnings` alone, with
-   * `rate_limit.name` and `rate_limit.level`.
+   * `store_failed` or `disabled`), with `rate_limit.plan` for a limit with plans, with
+   * `rate_limit.remembered` for a denial from memory, and with `rate_limit.repeated` for an id that was
+   * charged before (`once`). Records the wait of a denial in `rate_limit.denial.wait.duration`, with the
+   * same attributes. An operator's action is no decision of a call. The action is recorded in
+   * `rate_limit.admin.actions` alone, with `rate_limit.name`, `rate_limit.action` and `rate_limit.plan`,
+   * and never with the operator. A level of `warnAt` that was crossed is recorded in `rate_limit.warnings`
+   * alone, with `rate_limit.name` and `rate_limit.level`.
    */
   onDecision(event: DecisionEvent): void;
   /**

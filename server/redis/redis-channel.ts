@@ -4,11 +4,13 @@
  * tick finds the change.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
-import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
+import type { ChangeChannel, ChangeListener, MessageListener } from "../changes/change-channel.js";
 import {
   COALESCE,
+  MAX_MESSAGES,
   MAX_PAYLOADS,
   MAX_PENDING,
+  messagePayload,
   newSender,
   payloadsOf,
   readPayload,
@@ -95,6 +97,9 @@ class RedisChannel implements ChangeChannel {
   readonly #parts: RedisChannelParts;
   readonly #sender = newSender();
   readonly #listeners = new Set<ChangeListener>();
+  readonly #receivers = new Set<MessageListener>();
+  /** The payloads of the messages that are sent next. */
+  #messages: string[] = [];
   /** The digests of the changes that are sent next. */
   #pending = new Set<string>();
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -121,9 +126,24 @@ class RedisChannel implements ChangeChannel {
     return () => this.#listeners.delete(listener);
   };
 
+  readonly send = (message: unknown): void => {
+    if (this.#isClosed) return;
+    const payload = messagePayload(this.#sender, message);
+    if (payload !== undefined && this.#messages.length < MAX_MESSAGES) this.#messages.push(payload);
+    this.#flushTimer ??= setTimeout(() => this.#flush(), COALESCE);
+  };
+
+  readonly receive = (listener: MessageListener): (() => void) => {
+    if (this.#isClosed) return () => {};
+    this.#receivers.add(listener);
+    void this.#open();
+    return () => this.#receivers.delete(listener);
+  };
+
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     this.#listeners.clear();
+    this.#receivers.clear();
     clearTimeout(this.#flushTimer);
     this.#end();
   };
@@ -170,16 +190,18 @@ class RedisChannel implements ChangeChannel {
   };
 
   readonly #receive = (payload: string): void => {
-    const { from, digests } = readPayload(payload);
+    const { from, digests, messages } = readPayload(payload);
     if (from === this.#sender) return;
     for (const digest of digests) for (const listener of this.#listeners) listener(digest);
+    for (const message of messages) for (const receiver of this.#receivers) receiver(message);
   };
 
   #flush(): void {
     this.#flushTimer = undefined;
-    const payloads = payloadsOf(this.#sender, [...this.#pending]);
+    const changes = payloadsOf(this.#sender, [...this.#pending]);
+    const payloads = [...this.#messages, ...(changes.length > MAX_PAYLOADS ? [] : changes)];
     this.#pending = new Set();
-    if (payloads.length > MAX_PAYLOADS) return;
+    this.#messages = [];
     const { port, channel } = this.#parts;
     for (const payload of payloads) {
       port.send(["PUBLISH", channel, payload], undefined).catch(() => {});

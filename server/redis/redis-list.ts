@@ -16,11 +16,15 @@ const REMEMBERED = 5000;
 export interface RedisList {
   list: NonNullable<RateLimitStore["list"]>;
   names(): AsyncIterable<string>;
+  /**
+   * The Redis keys of the rows of a name, step by step, with some others. The same key may come twice.
+   */
+  walk(name: string): AsyncIterable<readonly string[]>;
 }
 
 export function createRedisList(port: RedisPort, prefix: string, tags: Tags): RedisList {
   const rows = new ScannedRows(port, prefix, tags);
-  return { list: rows.list.bind(rows), names: rows.names.bind(rows) };
+  return { list: rows.list.bind(rows), names: rows.names.bind(rows), walk: rows.walk.bind(rows) };
 }
 
 class ScannedRows implements RedisList {
@@ -51,12 +55,16 @@ class ScannedRows implements RedisList {
   async *names(): AsyncGenerator<string> {
     const seen = new Set<string>();
     for await (const page of this.#walk(`${escape(this.prefix)}{*}*`)) {
-      for (const { name } of page) {
+      for (const { name } of this.#rowsOf(page)) {
         if (seen.has(name)) continue;
         seen.add(name);
         yield name;
       }
     }
+  }
+
+  walk(name: string): AsyncGenerator<string[]> {
+    return this.#walk(`${escape(this.prefix)}{*}${escape(name)}\0*`);
   }
 
   /** The remembered rows, if they follow `after`. They are remembered for one page only. */
@@ -75,8 +83,8 @@ class ScannedRows implements RedisList {
   async #find(name: string, after: RowId | undefined, most: number): Promise<RowId[]> {
     const found = new Map<string, RowId>();
     let rows: RowId[] = [];
-    for await (const page of this.#walk(`${escape(this.prefix)}{*}${escape(name)}\0*`)) {
-      for (const row of page) {
+    for await (const page of this.walk(name)) {
+      for (const row of this.#rowsOf(page)) {
         if (row.name !== name) continue;
         if (after !== undefined && compare(row, after) <= 0) continue;
         // SCAN may return a key twice.
@@ -90,13 +98,17 @@ class ScannedRows implements RedisList {
     return [...found.values()].sort(compare).slice(0, most);
   }
 
-  async *#walk(pattern: string): AsyncGenerator<RowId[]> {
+  #rowsOf(keys: readonly string[]): RowId[] {
+    return keys.flatMap((key) => this.tags.rowOf(key) ?? []);
+  }
+
+  async *#walk(pattern: string): AsyncGenerator<string[]> {
     for (const master of await this.port.masters()) {
       let cursor = "0";
       do {
         const args = ["SCAN", cursor, "MATCH", pattern, "COUNT", STEP];
         const [next, keys] = (await master.send(args, undefined)) as [unknown, unknown[]];
-        yield keys.flatMap((key) => this.tags.rowOf(String(key)) ?? []);
+        yield keys.map(String);
         cursor = String(next);
       } while (cursor !== "0");
     }

@@ -49,8 +49,8 @@ export function redisOverrides(
       const values = (await send(["HVALS", hash], false)) as unknown[];
       return values.flatMap((value) => rowOf(String(value)) ?? []);
     },
-    async readOf(name, key) {
-      const fields = [...new Set([bucketId(name, key), bucketId(name, "")])];
+    async readOf(names, key) {
+      const fields = names.map((name) => bucketId(name, key));
       const values = (await send(["HMGET", hash, ...fields], false)) as (string | null)[];
       return values.flatMap((value) => (value === null ? [] : (rowOf(value) ?? [])));
     },

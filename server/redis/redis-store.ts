@@ -11,6 +11,7 @@ import { createRedisList } from "./redis-list.js";
 import { redisOverrides } from "./redis-overrides.js";
 import type { RedisPort } from "./redis-port.js";
 import { RedisRows } from "./redis-rows.js";
+import { createRedisSums } from "./redis-sums.js";
 import { createScriptRunner, scriptShas, type WaitOptions } from "./run-script.js";
 import type { ScriptName } from "./scripts.js";
 import { createTags } from "./tags.js";
@@ -79,7 +80,8 @@ export function redisStore(
   }
 
   const lanes = port.isCluster ? createLanes(tags, openServer) : createLane(openServer(0));
-  const { list, names } = createRedisList(port, prefix, tags);
+  const { list, names, walk } = createRedisList(port, prefix, tags);
+  const sums = createRedisSums(port, tags, walk);
   const earliest = createRedisEarliest(port, tags, lanes.apply, list);
 
   return {
@@ -97,6 +99,13 @@ export function redisStore(
     async earliest(...of) {
       try {
         return await earliest(...of);
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+    async sums(...of) {
+      try {
+        return await sums(...of);
       } catch (error) {
         throw redisError(error);
       }

@@ -7,7 +7,7 @@ import { withStart } from "../../core/phase.js";
 import { staysFull } from "../../core/with-calendar.js";
 import type { Write } from "../store/plan-writes.js";
 import type { TakeLine } from "../store/row-access.js";
-import { distinctTerms, termNumbers } from "../store/take-terms.js";
+import { ANY_USE, distinctTerms, termNumbers } from "../store/take-terms.js";
 import type { RowId } from "../store/store.js";
 import { INDEXED, KEEP } from "./scripts.js";
 
@@ -55,24 +55,11 @@ export function takeOneWords(
   const { rate, period, capacity, own, most, least, over } = termNumbers(terms);
   const isWindow = terms.config.kind === "fixed window";
   const words = [now, String(total), String(rate), String(period), String(own)];
+  const more = [isWindow ? fresh.ts : "", capacity, most, least, over];
+  const defaults = ["", rate, own, 0, ANY_USE];
   // Values at the end that have their defaults are left out.
-  const more =
-    terms.over !== undefined
-      ? 5
-      : least !== 0
-        ? 4
-        : most !== own
-          ? 3
-          : capacity !== rate
-            ? 2
-            : isWindow
-              ? 1
-              : 0;
-  if (more > 0) words.push(isWindow ? String(fresh.ts) : "");
-  if (more > 1) words.push(String(capacity));
-  if (more > 2) words.push(String(most));
-  if (more > 3) words.push(String(least));
-  if (more > 4) words.push(String(over));
+  const given = more.findLastIndex((value, i) => value !== defaults[i]) + 1;
+  for (let i = 0; i < given; i++) words.push(String(more[i]));
   return words;
 }
 

@@ -87,8 +87,8 @@ return text
  * above `own` writes a debt.
  *
  * Nothing is taken from a row that has used less than `over`, nor from one whose next window has begun
- * where there is an `over`. Nothing is taken from a row that a denial has closed, nor from a row of a larger config: `core` decides
- * such rows.
+ * where there is an `over`. Nothing is taken from a row that a denial has closed, nor from a row of a
+ * larger config: `core` decides such rows.
  *
  * Keep the order of operations of `takeTokens` in `core`.
  */
@@ -177,7 +177,8 @@ ${ANSWER}`;
  * the deadline, which also is the mark; the time of the decision, the total, the rate, the period, `own`;
  * for windows the `ts` of a new row, or nothing; the capacity, the most and the least that may be used, and
  * the least that must be used. Values that are left out at the end have their defaults: no windows, the
- * rate as the capacity, `own` as the most, 0 as the least, and no use that must be. A refused take stores no mark, because it has written nothing.
+ * rate as the capacity, `own` as the most, 0 as the least, and no use that must be. A refused take stores
+ * no mark, because it has written nothing.
  */
 const TAKE_ONE = `${CLOCK}
 local key, deadline = KEYS[1], ARGV[1]

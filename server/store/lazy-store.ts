@@ -52,6 +52,9 @@ export function lazyStore<TTransaction = unknown>(
     get earliest() {
       return later.store.earliest?.bind(later.store);
     },
+    get sums() {
+      return later.store.sums?.bind(later.store);
+    },
     get names() {
       return later.store.names?.bind(later.store);
     },

@@ -25,8 +25,7 @@ export function memoryOverrides(): { table: OverrideTable; commit(tx: object): v
 
   const table: OverrideTable = {
     read: async () => [...rows.values()],
-    readOf: async (name, key) =>
-      [...new Set([key, ""])].flatMap((each) => rows.get(bucketId(name, each)) ?? []),
+    readOf: async (names, key) => names.flatMap((name) => rows.get(bucketId(name, key)) ?? []),
     readWithin: async (tx) => [...rowsIn(tx).values()],
     async writeWithin(tx, change) {
       const isThere = put(rowsIn(tx), change);

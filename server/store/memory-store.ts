@@ -19,6 +19,7 @@ import {
   rowKey,
   type RowId,
 } from "./store.js";
+import { TopSums } from "./top-sums.js";
 
 /**
  * The default of `maxRows`. With some 500 bytes a row, so many rows are a quarter of a heap of 512 MB.
@@ -97,6 +98,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     },
     async earliest(name, prefix, count) {
       return byTime(foundRows(rows.of(name), rows, prefix), count);
+    },
+    async sums(name, terms) {
+      const sums = new TopSums(terms);
+      for (const row of rows.of(name)) sums.add({ row, state: rows.get(row)! });
+      return sums.found();
     },
     names: () => rows.names(),
     prune: (terms) => rows.prune(terms),

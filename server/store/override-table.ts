@@ -1,6 +1,6 @@
 /**
- * The seam of overrides: a small table beside the rows of limits, with one row per limit, or per limit
- * and key. The limiter keeps the whole table in memory, reads the changes now and then, and decides by
+ * The seam of overrides: a small table beside the rows of limits, with a few rows per limit, or per
+ * limit and key. The limiter keeps the whole table in memory, reads the changes now and then, and decides by
  * its copy. So a store only keeps texts and numbers, and does not know what they mean.
  */
 
@@ -21,6 +21,14 @@ export interface OverrideRow {
   until: number;
   /** When the override was set, epoch ms. */
   setAt: number;
+}
+
+/** Rows of one key, or of all keys (`""`). */
+export interface OverrideRowIds {
+  /** The names of the rows, at most 8. */
+  names: readonly string[];
+  /** The key that the overrides are for; `""` for all keys of the limit. */
+  key: string;
 }
 
 /** The longest `rule`. The column has this length where the database wants a bound. */
@@ -49,10 +57,10 @@ export interface OverrideTable {
   /** All rows, in any order. The rows include every row that was written before the call. */
   read(call?: Call): Promise<OverrideRow[]>;
   /**
-   * The row of a limit and a key, and the row of all keys of the limit, as far as these rows exist.
-   * Optional: without `readOf`, each change of an override reads all rows.
+   * The rows with one of these names, at most 8, and exactly this key, as far as they exist. Optional:
+   * without `readOf`, each change of an override reads all rows.
    */
-  readOf?(name: string, key: string, call?: Call): Promise<OverrideRow[]>;
+  readOf?(names: readonly string[], key: string, call?: Call): Promise<OverrideRow[]>;
   /**
    * At most `limit` rows that come after the row `after`, or the first rows of the table, in an order
    * that stays the same. Optional: without `readPage`, all rows are read at once.
@@ -76,7 +84,7 @@ export interface OverrideTable {
    *
    * @param of only these rows are needed, see `readOf`.
    */
-  readWithin?(tx: unknown, of?: Pick<OverrideRow, "name" | "key">): Promise<OverrideRow[]>;
+  readWithin?(tx: unknown, of?: OverrideRowIds): Promise<OverrideRow[]>;
   /**
    * Inserts or replaces a row in a transaction of the caller. If `row` has no `rule`, deletes the row
    * with its name and key instead. Resolves with true after a write, and with whether there was a row

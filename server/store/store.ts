@@ -10,6 +10,7 @@ import { RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
 import type { Call } from "./call.js";
 import type { OverrideTable } from "./override-table.js";
+import type { FoundSums, SumTerms } from "./sums.js";
 
 export type { Call } from "./call.js";
 
@@ -230,6 +231,15 @@ export interface RateLimitStore<TTransaction = unknown> {
    * this prefix by `list`, and reads them. A wrapper of a store should pass the method on.
    */
   earliest?(name: string, prefix: string, count: number): Promise<FoundRow[]>;
+
+  /**
+   * Sums up the counters of a name by bucket, see `sums.ts`, and gives the buckets with the most.
+   * `name` is one of counters of usage. Optional: without this method, the limiter lists all rows of the
+   * name, and reads those of the range. A wrapper of a store should pass the method on.
+   *
+   * @param call a store that needs many round trips begins no other one once the call has expired.
+   */
+  sums?(name: string, terms: SumTerms, call?: Call): Promise<FoundSums>;
 
   /**
    * The names of all rows, each once, in any order. A name whose rows come or go meanwhile may be

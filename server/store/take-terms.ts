@@ -53,7 +53,7 @@ export interface TermNumbers {
 }
 
 /** No bound for `over`: below every number that a statement calculates. */
-const ANY_USE = -1e300;
+export const ANY_USE = -1e300;
 
 export function termNumbers({
   config,

@@ -1,6 +1,6 @@
 /** The limits that a procedure is charged: names, and lists of names of which the first pays. */
-import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
+import { validateFirst } from "../limiter/types/payers.js";
 
 /** Several limits of which the first pays that has the tokens; see `limitFirst` of the limiter. */
 export interface FirstNames<TName extends string = string> {
@@ -40,12 +40,7 @@ export function entriesOf(names: ChargedNames): readonly Entry[] {
     if (!isFirst(item)) return { names: [item], isFirst: false, split: false };
     rejectUnknownOptions(item, OPTIONS, "a first of rateLimited()");
     const { first, split = false } = item;
-    if (!Array.isArray(first) || first.length === 0) {
-      const got = Array.isArray(first) ? "an empty list" : describe(first);
-      const message = `first needs a list of at least one limit, got ${got}`;
-      throw new RateLimitConfigError("first", first, { message });
-    }
-    if (typeof split !== "boolean") throw new RateLimitConfigError("split", split, "a boolean");
+    validateFirst(item);
     return { names: first, isFirst: true, split };
   });
 }

@@ -1,19 +1,17 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
 import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
-import type { PlanBy, PlanName } from "../limiter/types/plan-types.js";
+import type { PlanBy, PlannedName, PlanName } from "../limiter/types/plan-types.js";
+import type { LiveLimitsOptions } from "../live/live-limits.js";
 import { createAdminRouter } from "./admin/admin-router.js";
 import type { RateLimitAdminRouter } from "./admin/router-types.js";
-import { createPlanFor } from "./plan-for-caller.js";
+import type { SaysPlanOfRequest } from "../live/live-options.js";
+import { createPlanFor, type PlanForCaller } from "../live/plan-for-caller.js";
 import { createRateLimited } from "./rate-limited.js";
 import type { RateLimited } from "./rate-limited-types.js";
-import { createRateLimitRouter, type RouterOptions } from "./router.js";
+import { createRateLimitRouter } from "./router.js";
 import type { RateLimitRouter } from "./router-types.js";
-import {
-  checkedOptions,
-  type RateLimitTRPCOptions,
-  type SaysPlanOfCaller,
-} from "./trpc-options.js";
+import { checkedOptions, type RateLimitTRPCOptions } from "./trpc-options.js";
 
 /**
  * Binds a limiter to the tRPC of an application: middleware that charges its procedures, and a
@@ -45,7 +43,11 @@ export function createRateLimitTRPC<
   TBy extends PlanBy = "call",
 >(
   options: RateLimitTRPCOptions<TContext, TMeta, TLimits, TTransaction, TExposed, TBy> &
-    SaysPlanOfCaller<TContext, TLimits, TBy>,
+    SaysPlanOfRequest<
+      TLimits,
+      TBy,
+      PlanForCaller<TContext, PlannedName<TLimits>, PlanName<TLimits>>
+    >,
 ): {
   /** Middleware that charges limits; see `RateLimited`. */
   rateLimited: RateLimited<
@@ -70,8 +72,8 @@ export function createRateLimitTRPC<
   const { t, limiter, key, plan, authorize, admin } = options;
   const resolver = typeof key === "function" ? key : () => SHARED_BUCKET;
   // The names of the limits are only known to its user.
-  const untyped = limiter as unknown as RouterOptions<TContext, TExposed>["limiter"];
-  const planFor = createPlanFor(plan, limiter);
+  const untyped = limiter as unknown as LiveLimitsOptions<TContext, TExposed>["limiter"];
+  const planFor = createPlanFor(plan, limiter, "createRateLimitTRPC()");
   let adminRouter: RateLimitAdminRouter<TContext, TMeta, TName> | undefined;
   return {
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction, PlanName<TLimits>>(

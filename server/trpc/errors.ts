@@ -13,6 +13,7 @@ import {
 } from "../../core/errors.js";
 import { statusOfError } from "../hosts/status-of-error.js";
 import { withFewDenials } from "../http/header-fields.js";
+import { RefusedRequest } from "../live/refused.js";
 import type { DefaultErrorShape, TRPCErrorShape } from "./trpc-types.js";
 
 /**
@@ -29,10 +30,15 @@ export function isTRPCError(error: unknown): error is TRPCError {
  * - a denial: `TOO_MANY_REQUESTS`, with `data.rateLimit` for `isRateLimitError`;
  * - a key, a name or a count that is not valid: `BAD_REQUEST`, or `PAYLOAD_TOO_LARGE` for a count
  *   that could never be granted;
- * - a failure of the store: `SERVICE_UNAVAILABLE`, without internals in its message.
+ * - a failure of the store: `SERVICE_UNAVAILABLE`, without internals in its message;
+ * - a request that is refused: its code.
  */
 export function toTRPCError(error: unknown): unknown {
   if (isTRPCError(error)) return error;
+  if (error instanceof RefusedRequest) {
+    const { code, message, cause } = error;
+    return new TRPCError({ code, message, cause });
+  }
   const answered = statusOfError(error);
   if (answered === undefined || answered.kind === "config") return error;
   if (answered.kind === "store") return unavailable(error);

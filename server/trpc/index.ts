@@ -2,9 +2,6 @@ export { createRateLimitTRPC } from "./create-rate-limit-trpc.js";
 export type {
   AdminAction,
   AdminAuthorizeOptions,
-  AdminChange,
-  AdminDenial,
-  AdminDenials,
   AdminHold,
   AdminItem,
   AdminKey,
@@ -14,29 +11,48 @@ export type {
   AdminOverride,
   AdminPage,
   AdminPlan,
-  AdminPlanChange,
   AdminRow,
   AdminSlots,
-  AdminUsage,
-  AdminUsageItem,
   RateLimitAdminOptions,
 } from "./admin/admin-types.js";
 export type {
+  AdminChange,
+  AdminChangeEntry,
+  AdminChanges,
+  AdminOverrides,
+  AdminOverrideState,
+  AdminPlanChange,
+} from "./admin/change-types.js";
+export type {
+  AdminDenial,
+  AdminDenials,
+  AdminTop,
+  AdminUsage,
+  AdminUsageItem,
+} from "./admin/usage-types.js";
+export type {
+  AdminChangesInput,
+  AdminClearInput,
   AdminDenialsInput,
+  AdminGiveInput,
   AdminKeyInput,
   AdminListInput,
+  AdminOverridesInput,
   AdminPlanInput,
   AdminRaiseInput,
   AdminTarget,
   AdminTimedInput,
+  AdminTopInput,
+  AdminUndoInput,
+  AdminUndone,
   AdminUsageInput,
   RateLimitAdminRouter,
 } from "./admin/router-types.js";
 export type { ChargedNames, FirstNames } from "./charged-names.js";
 export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
-export type { KeyResolver, KeyResolverOptions } from "./key-for-caller.js";
-export type { PlanForCaller, PlanForCallerOptions } from "./plan-for-caller.js";
+export type { KeyResolver, KeyResolverOptions } from "../live/key-for-caller.js";
+export type { PlanForCaller, PlanForCallerOptions } from "../live/plan-for-caller.js";
 export type {
   ChargeOnErrorOptions,
   FirstGranted,
@@ -50,6 +66,6 @@ export type {
   SlotOfCall,
 } from "./rate-limited-types.js";
 export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./response-headers.js";
-export type { AuthorizeOptions } from "./router.js";
+export type { AuthorizeOptions } from "../live/live-limits.js";
 export type { RateLimitRouter } from "./router-types.js";
 export type { RateLimitTRPCOptions, TRPCRootLike } from "./trpc-options.js";

@@ -6,8 +6,8 @@ import type { ChargedItem, GivenItem } from "../hosts/charge-request.js";
 import { checkedPlan, plansOf } from "../limiter/parts/plan-of-request.js";
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import type { Entry } from "./charged-names.js";
-import { keyOf, type KeyResolver, resolveKey } from "./key-for-caller.js";
-import type { PlanFor } from "./plan-for-caller.js";
+import { keyOf, type KeyResolver, resolveKey } from "../live/key-for-caller.js";
+import type { PlanFor } from "../live/plan-for-caller.js";
 import type { RateLimitedCall, RateLimitedOptions } from "./rate-limited-types.js";
 import type { MiddlewareFunction } from "./trpc-types.js";
 

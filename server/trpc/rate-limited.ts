@@ -5,8 +5,8 @@
 import type { UntypedRateLimiter } from "../limiter/types/untyped.js";
 import { type ChargedNames, entriesOf, type Entry } from "./charged-names.js";
 import type { Call, Charging } from "./items-of-call.js";
-import type { KeyResolver } from "./key-for-caller.js";
-import type { PlanFor } from "./plan-for-caller.js";
+import type { KeyResolver } from "../live/key-for-caller.js";
+import type { PlanFor } from "../live/plan-for-caller.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import { chargeFirst } from "./run-first.js";
 import { charge, chargeInTransaction } from "./run-limited.js";

@@ -9,6 +9,7 @@ import type {
 } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import type { Item, Query } from "../live/live-inputs.js";
 import type { BuiltRouter, DefaultErrorShape, Definition } from "./trpc-types.js";
 
 /**
@@ -42,14 +43,3 @@ export type RateLimitRouter<
     reset: TRPCMutationProcedure<Definition<TMeta, Item<TName>, void>>;
   }
 >;
-
-/** One limit, and a key if the client requests one. */
-export interface Item<TName extends string> {
-  name: TName;
-  key?: string | undefined;
-}
-
-/** One limit, and the tokens of a call to ask about. */
-export interface Query<TName extends string> extends Item<TName> {
-  count?: number | undefined;
-}

@@ -1,11 +1,7 @@
 /** The router's inputs. Unknown fields are errors. */
 import { z } from "zod/v4";
 import { validateKey } from "../../core/validate-key.js";
-
-/** The most limits that one `watch` subscription can follow. */
-const MAX_WATCHED = 100;
-/** The longest id of a stream. */
-const MAX_STREAM_ID = 64;
+import { MAX_STREAM_ID, MAX_WATCHED } from "../live/live-inputs.js";
 
 /** A key that a client asks for; see `validateKey`. */
 export const keySchema = z.string().superRefine((key, context) => {

@@ -1,12 +1,16 @@
 /** `ctx.rateLimit.settle`: corrects an estimate from within a procedure, or from its stream. */
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import { describe, RateLimitInputError } from "../../core/errors.js";
 import type { Entry } from "./charged-names.js";
 import type { ItemResult, LimitAllResult } from "../limiter/types/limit-all.js";
 import type { SettleResult } from "../limiter/types/settle.js";
 import type { UntypedOperations } from "../limiter/types/untyped.js";
-import { isMissing, type Usage, type UsageByName } from "../limiter/holds/reported-use.js";
+import {
+  isMissing,
+  type Usage,
+  type UsageByName,
+  validateByName,
+} from "../limiter/holds/reported-use.js";
 
 type Granted = RateLimitResult | LimitAllResult<ItemResult[]>;
 
@@ -34,13 +38,10 @@ export function withSettle<TGranted extends Granted>(
     const byName = isMissing(actual)
       ? Object.fromEntries(entries.map(({ names }) => [names[0]!, actual]))
       : (actual as UsageByName);
-    const unknown = unknownIn(byName, entries);
-    if (unknown !== undefined) {
-      throw new RateLimitInputError(
-        "name",
-        `settle() needs an object of counts by name: ${unknown}`,
-      );
-    }
+    validateByName(
+      byName,
+      entries.map(({ names }) => names),
+    );
     for (const used of Object.values(byName)) if (!isMissing(used)) validateCount(used);
     const settled = await Promise.all(
       Object.entries(byName).map(([name, used]) => {
@@ -67,17 +68,4 @@ export async function settleQuietly(
     if (name !== "RateLimitStoreError") throw error;
     return { settled: false };
   }
-}
-
-/**
- * The mistake in counts of plain JavaScript, if there is a mistake. An ignored count would stay charged.
- */
-function unknownIn(byName: unknown, entries: readonly Entry[]): string | undefined {
-  if (typeof byName !== "object" || byName === null) return `got ${describe(byName)}`;
-  const given = Object.keys(byName);
-  const other = given.find((name) => !entries.some(({ names }) => names.includes(name)));
-  if (other !== undefined) return `${describe(other)} is none of the limits that were charged`;
-  const twice = entries.map(({ names }) => names.filter((name) => given.includes(name)));
-  const [name, second] = twice.find((names) => names.length > 1) ?? [];
-  return name && `${describe(name)} and ${describe(second)} pay for one count, so give one of them`;
 }

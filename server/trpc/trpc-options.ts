@@ -1,21 +1,19 @@
 /** The options of `createRateLimitTRPC`, and their checks. */
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
-import { SHARED_BUCKET, type SharedBucket } from "../limiter/types/key-answer.js";
+import type { SharedBucket } from "../limiter/types/key-answer.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { RateLimiter } from "../limiter/types/limiter.js";
 import type { PlanBy, PlannedName, PlanName } from "../limiter/types/plan-types.js";
+import type { AuthorizeOptions } from "../live/live-limits.js";
+import {
+  checkedLiveOptions,
+  type StreamOptions,
+  type UncheckedLiveOptions,
+} from "../live/live-options.js";
 import type { RateLimitAdminOptions } from "./admin/admin-types.js";
-import type { KeyResolver } from "./key-for-caller.js";
-import type { PlanForCaller } from "./plan-for-caller.js";
-import type { AuthorizeOptions } from "./router.js";
-
-/** How often `watch` reads the changes of other processes, ms. */
-const DEFAULT_INTERVAL = 1000;
-/** How many streams one caller may have open. A page has one stream, and two streams for a moment. */
-const DEFAULT_MAX_STREAMS = 10;
-/** How often the keys and plans of an open stream are resolved again, ms. */
-const DEFAULT_KEY_INTERVAL = 60_000;
+import type { KeyResolver } from "../live/key-for-caller.js";
+import type { PlanForCaller } from "../live/plan-for-caller.js";
 
 /**
  * The result of `initTRPC.….create()`. The type of tRPC is not named: CommonJS code and ES modules get
@@ -38,7 +36,7 @@ export interface RateLimitTRPCOptions<
   TTransaction,
   TExposed extends keyof TLimits & string = keyof TLimits & string,
   TBy extends PlanBy = "call",
-> {
+> extends StreamOptions {
   /** The result of `initTRPC.….create()`. */
   t: TRPCRootLike<TContext, TMeta>;
   /** The limiter whose limits are charged and read. */
@@ -77,32 +75,7 @@ export interface RateLimitTRPCOptions<
    * @default no caller may use any of its procedures
    */
   admin?: RateLimitAdminOptions<TContext, keyof TLimits & string> | undefined;
-  /** ms between two reads by `watch` for the changes of other processes, above 0. @default 1000 */
-  interval?: number;
-  /**
-   * The most `watch` streams of one caller in this process: a whole number of at least 1, or `Infinity`.
-   * A further stream is rejected with `CONFLICT`, and its page polls. A stream counts for the keys that
-   * its caller has without requesting one. Callers without a key may together open 100 times as many
-   * streams. All streams together follow at most 500 times as many keys that clients requested.
-   * @default 10
-   */
-  maxStreams?: number;
-  /**
-   * ms between two calls of `key` and `plan` for each limit that a stream follows, above 0. The stream
-   * ends when the key is rejected or has changed, and goes on by a plan that has changed. `ctx` is the
-   * context of the stream's start. A resolver that only reads `ctx` never learns of a change: look the
-   * right or the plan up. After `planChanged`, the streams of its key are checked at once.
-   * @default 60000
-   */
-  keyInterval?: number;
 }
-
-/** Where neither the limiter nor a call says the plan, `createRateLimitTRPC` has to say the plan. */
-export type SaysPlanOfCaller<TContext, TLimits, TBy extends PlanBy> = "limiter" extends TBy
-  ? unknown
-  : [PlannedName<TLimits>] extends [never]
-    ? unknown
-    : { plan: PlanForCaller<TContext, PlannedName<TLimits>, PlanName<TLimits>> };
 
 type AnyOptions = RateLimitTRPCOptions<object, object, LimitConfigs, unknown>;
 const OPTIONS = namesOf<AnyOptions>({
@@ -123,54 +96,16 @@ const ADMIN_OPTIONS = namesOf<RateLimitAdminOptions<object, string>>({
   actor: true,
 });
 
-/** The options before they are checked: plain JavaScript can pass any value. */
-interface Unchecked<TLimits> {
-  limiter: { readonly limits: TLimits };
-  key?: unknown;
-  expose?: readonly (keyof TLimits & string)[];
-  authorize?: unknown;
+interface Unchecked<TLimits> extends UncheckedLiveOptions<TLimits> {
   admin?: RateLimitAdminOptions<never, never> | undefined;
-  interval?: number;
-  maxStreams?: number;
-  keyInterval?: number;
 }
 
-/** Checks all options but `plan`. Returns the limits, and what streams need. */
+/** Checks all options but `plan`; see `checkedLiveOptions`. */
 export function checkedOptions<TLimits extends LimitConfigs>(options: Unchecked<TLimits>) {
-  type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
-  const { limiter, key, authorize, admin } = options;
-  const { interval = DEFAULT_INTERVAL, keyInterval = DEFAULT_KEY_INTERVAL } = options;
-  const { maxStreams = DEFAULT_MAX_STREAMS } = options;
-  const names = Object.keys(limiter.limits) as TName[];
-  if (names.length === 0) {
-    const message = "the limiter has no limits; name at least one in createRateLimiter({ limits })";
-    throw new RateLimitConfigError("limits", limiter.limits, { message });
-  }
-  const exposed: readonly TName[] = options.expose ?? names;
-  if (!Array.isArray(exposed) || !exposed.every((name) => names.includes(name))) {
-    throw new RateLimitConfigError("expose", exposed, `a list of ${names.join(", ")}`);
-  }
-  if (key !== SHARED_BUCKET && typeof key !== "function") {
-    const problem =
-      "a function that says whose bucket a request takes from, such as ({ ctx }) => ctx.userId, or " +
-      "SHARED_BUCKET for one bucket of all callers";
-    throw new RateLimitConfigError("key", key, problem);
-  }
-  if (authorize !== undefined && typeof authorize !== "function") {
-    throw new RateLimitConfigError("authorize", authorize, "a function");
-  }
-  if (!(interval > 0)) {
-    throw new RateLimitConfigError("interval", interval, "a number of ms above 0");
-  }
-  if (!(keyInterval > 0)) {
-    throw new RateLimitConfigError("keyInterval", keyInterval, "a number of ms above 0");
-  }
-  if (!(maxStreams >= 1 && (Number.isInteger(maxStreams) || maxStreams === Infinity))) {
-    throw new RateLimitConfigError("maxStreams", maxStreams, "a whole number of at least 1");
-  }
-  if (admin !== undefined) checkAdmin(admin);
-  return { names, exposed, interval, maxStreams, keyInterval };
+  const checked = checkedLiveOptions(options, "({ ctx }) => ctx.userId");
+  if (options.admin !== undefined) checkAdmin(options.admin);
+  return checked;
 }
 
 /** Checks options that plain JavaScript may misspell or leave out. */

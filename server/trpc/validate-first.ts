@@ -4,6 +4,7 @@ import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js";
 import { slotsAmong } from "../limiter/types/named-limits.js";
 import type { LimitConfigs } from "../limiter/types/names.js";
+import { shadowPayer } from "../limiter/types/payers.js";
 import type { Entry } from "./charged-names.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import { demandBoolean, limitOf, validateCharging } from "./validate-rate-limited.js";
@@ -70,9 +71,5 @@ export function validatePayers(limits: LimitConfigs, names: readonly string[], o
     throw new RateLimitConfigError("names", slots, { message });
   }
   const shadow = names.find((name) => (limitOf(limits, name) as AnyLimit).shadow);
-  if (shadow === undefined) return;
-  const message =
-    `${of} cannot ask ${describe(shadow)}, which is a shadow: it denies no call, so ` +
-    "no limit after it would ever pay; leave shadow out";
-  throw new RateLimitConfigError("names", shadow, { message });
+  if (shadow !== undefined) throw shadowPayer(of, shadow);
 }

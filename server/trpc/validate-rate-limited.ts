@@ -10,7 +10,7 @@ import { namesOf, rejectUnknownOptions } from "../limiter/types/known-options.js
 import type { LimitConfigs } from "../limiter/types/names.js";
 import type { Entry } from "./charged-names.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
-import { severalShares, unheld, validateTerms } from "../limiter/types/hold-terms.js";
+import { validateHolding } from "../limiter/types/hold-terms.js";
 import { SHARED_BUCKET } from "../limiter/types/key-answer.js";
 
 type Options = RateLimitedOptions<object, unknown, string>;
@@ -88,7 +88,9 @@ export function validateCharging(
   }
   validatePlanOption(limits, all, options, of);
   validateOnce(limits, all, options);
-  validateHolding(limits, entries, options);
+  if (options.hold !== undefined) {
+    validateHolding(entries, (name) => limitOf(limits, name)?.holds === true, options.hold);
+  }
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
   demandBoolean("resetOnSuccess", resetOnSuccess);
   demandRefilling(limits, all, "reserve", reserve);
@@ -201,24 +203,6 @@ function validateOnce(
   if (sharded === undefined) return;
   const message = `once does not go with shards, and ${describe(sharded)} has them: leave one of the two out`;
   throw new RateLimitConfigError("once", once, { message });
-}
-
-function validateHolding(
-  limits: LimitConfigs,
-  entries: readonly Entry[],
-  { hold }: Pick<Options, "hold">,
-): void {
-  if (hold === undefined) return;
-  const hasHolds = (name: string) => limitOf(limits, name)?.holds === true;
-  validateTerms(hold);
-  const holding = entries.filter(({ names }) => names.some(hasHolds));
-  // Some limits with holds are enough.
-  if (holding.length === 0) throw unheld(entries[0]!.names[0]!, hold);
-  const payers = holding.filter(({ isFirst }) => isFirst);
-  // Limits that pay together settle together, so all of them need holds.
-  const without = payers.flatMap(({ names }) => names).find((name) => !hasHolds(name));
-  if (without !== undefined) throw unheld(without, hold);
-  if (payers.length > 1) throw severalShares(payers.length, hold);
 }
 
 /**

@@ -14,7 +14,7 @@ const entryPoints = ENTRY_POINTS.map(({ name, specifier, types }) => ({
   path: specifier,
   file: join(ROOT, types),
   /** Has the text that was accepted. */
-  accepted: `${name === "trpc-rate-limit" ? "core" : name}.d.ts.txt`,
+  accepted: `${name === "trpc-rate-limit" ? "core" : name.replace("/", "-")}.d.ts.txt`,
 }));
 
 describe("the public types", async () => {

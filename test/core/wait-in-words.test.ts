@@ -30,6 +30,7 @@ describe("a wait in words", () => {
 
   it("is in the language that was asked for", () => {
     expect(plain(waitInWords(1_909_646_807, "de"))).toBe("22 Tage, 3 Stunden");
+    expect(plain(waitInWords(6_000, "de"))).toBe("6 Sekunden");
     expect(() => waitInWords(1, "en_GB")).toThrow(RangeError);
   });
 

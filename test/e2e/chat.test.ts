@@ -8,6 +8,7 @@ import { problemsOf } from "../support/problems.js";
 import { soon } from "../support/soon.js";
 import type { SharedDemo } from "./global-setup.js";
 import { demo as sharedDemo, openBrowser } from "./shared.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 /** The example refills one message every six seconds. */
@@ -123,7 +124,7 @@ describe("the chat, alone on the machine", () => {
     await field(page).fill("four");
     await field(page).press("Enter");
     expect(await button(page).isDisabled()).toBe(true);
-    expect(await page.getByRole("timer").textContent()).toMatch(/^[1-6]s$/);
+    expect(await page.locator(COUNTDOWN).textContent()).toMatch(/^[1-6]s$/);
     // The page says when, for a screen reader, too. The button fills, and so does the meter.
     await status(page, "Not yet: in");
     const filled = () => fill(page).evaluate((element) => element.getBoundingClientRect().width);

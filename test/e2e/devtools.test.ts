@@ -50,7 +50,33 @@ async function openPanel({
   await page.getByRole("button", { name: "Open TanStack Devtools" }).click();
   const panel = page.getByRole("region", { name: "Rate limits" });
   await panel.getByText("live", { exact: true }).waitFor();
+  await isStill(panel);
   return { visitor, page, panel, url };
+}
+
+/** Waits until the window of TanStack's devtools has slid in. */
+async function isStill(panel: Locator): Promise<void> {
+  let before: unknown;
+  await expect
+    .poll(async () => {
+      const last = before;
+      before = await panel.boundingBox();
+      return last !== undefined && JSON.stringify(last) === JSON.stringify(before);
+    })
+    .toBe(true);
+}
+
+/** The line of a limit, with its details. */
+function limitOf(panel: Locator, name: string): Locator {
+  return panel
+    .getByRole("list", { name: "Limits" })
+    .getByRole("listitem")
+    .filter({ has: panel.page().getByRole("button", { name, exact: true }) });
+}
+
+/** Shows the details of a limit. */
+async function openLine(limit: Locator): Promise<void> {
+  await limit.getByRole("button", { expanded: false }).click();
 }
 
 /** The barriers that axe finds in the panel. TanStack's own window around the panel is not checked. */
@@ -67,9 +93,10 @@ it.each(["light", "dark"] as const)(
   "shows in development what the page knows of its limits: %s",
   async (colorScheme) => {
     const { visitor, page, panel, url } = await openPanel({ colorScheme });
-    const limit = panel.getByRole("listitem").filter({ hasText: "sendMessage" });
+    const limit = limitOf(panel, "sendMessage");
     await limit.getByText("3 of 3").waitFor();
-    await limit.getByText("token bucket: 10 per 1 min, holds 3").waitFor();
+    await openLine(limit);
+    await limit.getByText("token bucket: 10 per minute, holds up to 3").waitFor();
     // All calls at once, so that no token comes back meanwhile.
     const sent = await Promise.all(
       Array.from({ length: 3 }, () =>
@@ -77,11 +104,63 @@ it.each(["light", "dark"] as const)(
       ),
     );
     expect(sent.map((each) => each.status())).toEqual([200, 200, 200]);
-    await limit.getByText(/^denied, ok in \d s$/).waitFor();
+    await limit.getByText(/^denied \(\d s\)$/).waitFor();
+    await limit.getByText(/^A call of 1 token would be denied \(\d s\)$/).waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}devtools-${colorScheme}.png` });
     expect(await violationsIn(page, panel)).toEqual([]);
   },
 );
+
+/** Whether the middle of an element can be seen. */
+function isSeen(element: Locator): Promise<boolean> {
+  return element.evaluate((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return one.contains(there);
+  });
+}
+
+describe("the timeline", () => {
+  it("is beside the limits, at the top, and stays there while the limits scroll", async () => {
+    const { panel } = await openPanel({ part: "model" });
+    const limits = panel.getByRole("list", { name: "Limits" });
+    await expect.poll(() => limits.getByRole("listitem").count()).toBe(4);
+    const timeline = panel.getByRole("group", { name: "Timeline" });
+    const heading = timeline.getByRole("heading", { name: "Timeline" });
+    const [list, column] = [(await limits.boundingBox())!, (await timeline.boundingBox())!];
+    expect(column.x).toBeGreaterThan(list.x + list.width);
+    expect(column.y).toBeLessThan(list.y);
+    for (const limit of await limits.getByRole("listitem").all()) await openLine(limit);
+    await limits.getByRole("button", { name: "Refill" }).last().scrollIntoViewIfNeeded();
+    expect((await limits.boundingBox())!.y).toBeLessThan(list.y);
+    expect(await isSeen(heading)).toBe(true);
+    expect((await timeline.boundingBox())!.y).toBe(column.y);
+  });
+
+  it("is below the limits in a narrow panel", async () => {
+    const { panel } = await openPanel({ part: "model", viewport: { width: 390, height: 844 } });
+    const limits = panel.getByRole("list", { name: "Limits" });
+    await expect.poll(() => limits.getByRole("listitem").count()).toBe(4);
+    const timeline = (await panel.getByRole("group", { name: "Timeline" }).boundingBox())!;
+    const list = (await limits.boundingBox())!;
+    expect(timeline.x).toBe(list.x);
+    expect(timeline.y).toBeGreaterThanOrEqual(list.y + list.height);
+  });
+});
+
+it("opens the details of a limit by keyboard, which moves no other part of its line", async () => {
+  const { page, panel } = await openPanel();
+  const limit = limitOf(panel, "sendMessage");
+  const bar = limit.locator(".trl-bar");
+  await limit.getByText("3 of 3").waitFor();
+  const before = await bar.boundingBox();
+  await limit.getByRole("button").focus();
+  await page.keyboard.press("Enter");
+  await limit.getByText("Charged by").waitFor();
+  expect(await bar.boundingBox()).toEqual(before);
+  await page.keyboard.press("Space");
+  await limit.getByText("Charged by").waitFor({ state: "detached" });
+});
 
 describe("a panel without much room", () => {
   it("shows all of four limits by keyboard at 300 px, in a host that does not scroll", async () => {
@@ -90,24 +169,14 @@ describe("a panel without much room", () => {
       viewport: { width: 1280, height: 300 },
     });
     await page.addStyleTag({ content: "[id^=plugin-container] { overflow: hidden !important }" });
-    const limits = panel.getByRole("listitem");
+    const limits = panel.getByRole("list", { name: "Limits" }).getByRole("listitem");
     await expect.poll(() => limits.count()).toBe(4);
+    for (const limit of await limits.all()) await openLine(limit);
     // The buttons are disabled until the server has told of a limit.
     await expect.poll(() => limits.locator("button:disabled").count()).toBe(0);
-    const last = panel.getByText("No call has been seen yet.");
-    const isSeen = (element: Locator) =>
-      element.evaluate((one) => {
-        const { left, right, top, bottom } = one.getBoundingClientRect();
-        const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-        return one.contains(there);
-      });
-    expect(await isSeen(last)).toBe(false);
-    await panel.focus();
-    await page.keyboard.press("End");
-    await expect.poll(() => isSeen(last)).toBe(true);
     // Every control, one after the other. Disabled controls take no focus.
     await panel.focus();
-    const controls = await panel.locator("button:enabled, input").all();
+    const controls = await panel.locator("button:enabled, input, [role=group][tabindex='0']").all();
     expect(controls.length).toBeGreaterThan(20);
     for (const control of controls) {
       await page.keyboard.press("Tab");
@@ -121,8 +190,8 @@ describe("a panel without much room", () => {
       part: "model",
       viewport: { width: 320, height: 640 },
     });
-    const limits = panel.getByRole("listitem");
-    await limits.filter({ hasText: "generations" }).getByRole("button", { name: "Drain" }).click();
+    await openLine(limitOf(panel, "generations"));
+    await limitOf(panel, "generations").getByRole("button", { name: "Drain" }).click();
     await panel.getByText("generations: drained, in this page only").waitFor();
     await panel
       .getByRole("img", { name: /^Last minute/ })
@@ -150,9 +219,9 @@ it.each(["light", "dark"] as const)(
         .first()
         .evaluate((element, name) => getComputedStyle(element, name).backgroundColor, pseudo);
     const canvas = await colours("html");
-    const bar = panel.locator(".trl-bar div").first();
+    const bar = panel.locator(".trl-bar span").first();
     expect((await bar.boundingBox())!.width).toBeGreaterThan(50);
-    expect(await colours(".trl-bar div")).not.toBe(canvas);
+    expect(await colours(".trl-bar span")).not.toBe(canvas);
     expect(await colours(".connection", "::before")).not.toBe(canvas);
   },
 );
@@ -160,23 +229,25 @@ it.each(["light", "dark"] as const)(
 describe.each(byNight(["light", "dark"] as const))("the actions: %s", (colorScheme) => {
   it("change what this page shows, and asking brings the truth back", async () => {
     const { page, panel } = await openPanel({ part: "chat", colorScheme });
-    const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });
+    const limit = limitOf(panel, "sendMessage");
+    const left = limit.getByRole("definition").first();
     const act = (name: string) => limit.getByRole("button", { name, exact: true }).click();
-    await limit.getByText("3 of 3", { exact: true }).waitFor();
+    await openLine(limit);
+    await left.getByText("3 of 3", { exact: true }).waitFor();
     await act("Drain");
-    await limit.getByText(/^for 1: denied, ok in \d s$/).waitFor();
+    await limit.getByText(/^A call of 1 token would be denied \(\d s\)$/).waitFor();
     await page
       .getByText(/^0 (of 3|left)/)
       .first()
       .waitFor();
     await limit.getByText("Pretended: drained, in this page only.").waitFor();
     await act("Refill");
-    await limit.getByText("for 1: ok", { exact: true }).waitFor();
-    await act("Deny 10 s");
-    await limit.getByText(/^for 1: denied, ok in (9|10) s$/).waitFor();
+    await limit.getByText("A call of 1 token would be granted", { exact: true }).waitFor();
+    await act("Deny for 10 s");
+    await limit.getByText(/^A call of 1 token would be denied \((9|10) s\)$/).waitFor();
     expect(await violationsIn(page, panel)).toEqual([]);
-    await act("Ask now");
-    await limit.getByText("3 of 3", { exact: true }).waitFor();
+    await act("Ask the server");
+    await left.getByText("3 of 3", { exact: true }).waitFor();
     await limit.getByText("Pretended").waitFor({ state: "detached" });
   });
 
@@ -197,15 +268,16 @@ it("tells what became of messages, which procedure sent them, and copies it", as
     part: "chat",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });
-  await limit.getByText("3 of 3", { exact: true }).waitFor();
+  const limit = limitOf(panel, "sendMessage");
+  await limit.getByText("3 of 3").waitFor();
   // Each line is a message.
   await page.getByRole("textbox").first().fill("one\ntwo\nthree\nfour\nfive");
   await page.getByRole("textbox").first().press("Enter");
   const timeline = panel.locator(".trl-timeline");
   await timeline.getByText("a call waits in the page").waitFor();
   await timeline.getByText("sendMessage, chat.send").first().waitFor();
-  await limit.getByText(/^chat\.send \((hook|denial)\)$/).waitFor();
+  await openLine(limit);
+  await limit.getByText(/^chat\.send \((a hook has sent it|a denial has shown it)\)$/).waitFor();
   await panel.getByRole("searchbox").fill("waits");
   await expect.poll(() => timeline.getByRole("listitem").count()).toBe(1);
   await panel.getByRole("button", { name: "Copy as JSON" }).click();
@@ -240,7 +312,7 @@ describe("the demo that is built", () => {
     await button.click();
     const panel = page.getByRole("region", { name: "Rate limits" });
     await panel.getByText("live", { exact: true }).waitFor();
-    await panel.getByRole("listitem").filter({ hasText: "sendMessage" }).waitFor();
+    await limitOf(panel, "sendMessage").waitFor();
     expect(problems).toEqual([]);
 
     // A narrow window has no room for the button.

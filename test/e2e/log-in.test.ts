@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { demo, openBrowser } from "./shared.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -36,7 +37,7 @@ const news = (page: Page, text: string) =>
 const submit = (page: Page) => page.locator("button[type=submit]");
 const tryAnyway = (page: Page) => page.getByRole("button", { name: "Try anyway" });
 const seconds = async (page: Page) =>
-  Number(/^(\d+)s$/.exec((await page.getByRole("timer").textContent()) ?? "")?.[1]);
+  Number(/^(\d+)s$/.exec((await page.locator(COUNTDOWN).textContent()) ?? "")?.[1]);
 
 async function fail(page: Page): Promise<void> {
   await page.getByLabel("Password", { exact: true }).fill("wrong");
@@ -82,7 +83,7 @@ describe("the log-in", () => {
     expect((await page.locator(".cost").boundingBox())!.y).toBe(y);
     // The page knows the wait after a reload, too. Another visitor is not affected.
     await page.reload();
-    await page.getByRole("timer").waitFor();
+    await page.locator(COUNTDOWN).waitFor();
     expect(await seconds(page)).toBeGreaterThan(12);
     // The account is closed, so a try cannot close it.
     await news(page, "The account is closed");

@@ -9,6 +9,7 @@ import { startDemo } from "../support/demo.js";
 import { byNight, isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { demo, openBrowser } from "./shared.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PARTS = [
@@ -179,7 +180,7 @@ describe.each(byNight(SIZES.slice(0, 2)))("a part at $width px", (viewport) => {
 });
 
 const countdown = async (page: Page, text: string) => {
-  await page.locator("button").filter({ hasText: text }).getByRole("timer").waitFor();
+  await page.locator("button").filter({ hasText: text }).locator(COUNTDOWN).waitFor();
   // The text of the countdown changes, too.
   await page.waitForTimeout(1500);
 };

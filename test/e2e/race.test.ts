@@ -7,6 +7,7 @@ import { type Demo, startDemo } from "../support/demo.js";
 import { byNight } from "../support/nightly.js";
 import { problemsOf } from "../support/problems.js";
 import { openBrowser } from "./shared.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -94,7 +95,7 @@ it("counts down when a visitor has started five races, and lets another one race
   const start = () => page.request.post(`${demo.url}/trpc/race.order`, { data: {} });
   // The answers come in turn. This test needs none of them.
   void Promise.allSettled(Array.from({ length: 5 }, start));
-  await page.getByRole("button", { name: "Wait" }).first().getByRole("timer").waitFor();
+  await page.getByRole("button", { name: "Wait" }).first().locator(COUNTDOWN).waitFor();
   await expect.poll(async () => (await start()).status()).toBe(429);
   await using other = await openRace(390, "light");
   await racesLeft(other, 5);

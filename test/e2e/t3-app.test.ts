@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { buildT3App, hasT3App, NO_T3_APP, startT3App, type T3App } from "../support/t3-app.js";
 import { openBrowser } from "./shared.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -101,7 +102,7 @@ describe.runIf(isRun)("a T3 app", () => {
     await button(page).filter({ hasText: "Wait" }).waitFor();
     await left(page, 0);
     expect(await button(page).isDisabled()).toBe(true);
-    expect(await page.getByRole("timer").textContent()).toMatch(/^(10|[1-9])s$/);
+    expect(await page.locator(COUNTDOWN).textContent()).toMatch(/^(10|[1-9])s$/);
     await page.screenshot({ path: `${SCREENSHOTS}t3-1-limited.png` });
 
     await button(page).filter({ hasText: "Submit" }).waitFor();
@@ -144,7 +145,7 @@ describe.runIf(isRun)("a T3 app", () => {
     const user = newUser();
     await exhaust(user);
     expect(await htmlOf(user)).toMatch(
-      /disabled=""><span>Wait <\/span><span><span role="timer"[^>]*>(?:10|[1-9])s<\/span>/,
+      /disabled=""><span>Wait <\/span><span><span [^>]*data-state="waiting"[^>]*>(?:10|[1-9])s<\/span>/,
     );
     const withoutScripts = await open(await device(user, { javaScriptEnabled: false }));
     expect(await button(withoutScripts).textContent()).toMatch(/^Wait (10|[1-9])s$/);

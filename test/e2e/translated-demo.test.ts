@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { translatePage } from "../support/translate.js";
 import { demo, openBrowser } from "./shared.js";
+import { COUNTDOWN } from "../support/countdown.js";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ afterAll(() => browser.close());
 const press = (page: Page, name: string | RegExp) =>
   page.getByRole("button", { name, exact: true }).first().click();
 const shows = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
-const timer = (page: Page) => page.getByRole("timer").first();
+const timer = (page: Page) => page.locator(COUNTDOWN).first();
 
 it.each<[part: string, use: (page: Page) => Promise<void>]>([
   [

@@ -10,6 +10,7 @@ import { createRandom } from "../simulation/random.js";
 import { HoldCaller, type HoldScope } from "./hold-caller.js";
 import { holdLimits } from "./hold-limits.js";
 import type { HoldAnswer, HoldCall } from "./hold-model.js";
+import { reportClockError } from "./report-clock-error.js";
 
 export interface HoldWorkerOptions {
   /** The URL of the server. For Redis, it has the prefix of the rows as a parameter. */
@@ -42,6 +43,7 @@ const limiter = createRateLimiter({ store, limits: holdLimits(capacity).configs 
 await run().catch(() => {});
 while (!(await limiter.getValue("window").catch(() => undefined))) await sleep(10);
 console.log("ready");
+if (ahead !== 0) reportClockError(store);
 await once(process.stdin, "data");
 let isOn = true;
 process.stdin.once("end", () => (isOn = false));

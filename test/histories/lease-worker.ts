@@ -8,6 +8,7 @@ import { createRateLimiter, mysqlStore, pgStore, type RateLimitStore } from "../
 import { createRandom } from "../simulation/random.js";
 import { LeaseCaller, type RecordedEvent, USES } from "./lease-caller.js";
 import { LEASED, LIMITS, NAMES } from "./lease-limits.js";
+import { reportClockError } from "./report-clock-error.js";
 
 /** The faults of a process's clocks. */
 export type ClockFault =
@@ -57,16 +58,7 @@ const write = (event: RecordedEvent) => {
   process.stdout.write(`${JSON.stringify([id, name, key, kind, count, start, end])}\n`);
 };
 
-// A process whose own clock is wrong knows the database's clock only within the round trips of its
-// readings, which are long on a busy machine. The check of its events allows for that error.
-let clockError = 0;
-const reportClockError = () => {
-  const error = Math.max(store.clockBehind?.() ?? 0, store.clockAhead?.() ?? 0);
-  if (error <= clockError) return;
-  clockError = error;
-  process.stdout.write(`${JSON.stringify(error)}\n`);
-};
-if (clock !== undefined) setInterval(reportClockError, 20).unref();
+if (clock !== undefined) reportClockError(store);
 
 // Times are whole ms: an event's instant is between this time and the next ms.
 const times = { before: trueNow, after: () => trueNow() + 1 };

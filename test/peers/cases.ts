@@ -12,6 +12,8 @@ export interface Case {
   database?: "postgresql";
   /** The client of Prisma is generated first. */
   generates?: boolean;
+  /** It overrides the peers as `init` says. */
+  overrides?: boolean;
   /** Also by day. */
   isDaily?: boolean;
 }
@@ -60,6 +62,20 @@ export const CASES: Case[] = [
       "@tanstack/react-query@5.0.0",
       "zod@3.25.1",
     ],
+  },
+  {
+    title: "tRPC 10, whose packages the peers do not allow",
+    program: "pg",
+    packages: [
+      NODE,
+      ...PG,
+      ...react("18.3.1", "18"),
+      ...trpc("10.45.4", "react-query"),
+      "@tanstack/react-query@4.36.1",
+      "zod@3.22.4",
+    ],
+    database: "postgresql",
+    overrides: true,
   },
   {
     title: "React 19",

@@ -3,10 +3,11 @@
  * application compiles, and one of its calls is denied.
  */
 import { existsSync } from "node:fs";
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, inject, it } from "vitest";
+import { npmStep } from "../../cli/init/printed/trpc-10-steps.js";
 import { ROOT } from "../docs/pages.js";
 import { makeProject, TSC, writeConfig } from "../scaffolds/project.js";
 import { createPostgres } from "../support/database.js";
@@ -41,6 +42,7 @@ describe("beside a lockfile", () => {
     await using project = await makeProject();
     await project.install(packages);
     const before = await lockedIn(project.root);
+    if (wanted.overrides) await overridePeers(project.root);
     const flags = packages.filter((text) => text.startsWith("--"));
     const warnings = await project.install([inject("tarball"), ...flags]);
     expect(warnings).not.toContain("ERESOLVE");
@@ -59,6 +61,14 @@ describe("beside a lockfile", () => {
     project.report(`beside ${title}`);
   });
 });
+
+/** Adds the lines that `init` prints for npm. */
+async function overridePeers(root: string): Promise<void> {
+  const file = join(root, "package.json");
+  const json = JSON.parse(await readFile(file, "utf8")) as { dependencies: Record<string, string> };
+  const [, lines] = /\n\n([^]*)$/.exec(npmStep([{ ranges: json.dependencies }]))!;
+  await writeFile(file, JSON.stringify({ ...json, ...(JSON.parse(`{${lines}}`) as object) }));
+}
 
 /** The versions in the lockfile, by name; of nested packages by their place. */
 async function lockedIn(root: string): Promise<Record<string, string | undefined>> {

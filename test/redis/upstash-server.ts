@@ -24,7 +24,7 @@ export async function startUpstash(port: number): Promise<UpstashServer> {
 
   async function carryOut([name, ...args]: readonly unknown[]): Promise<Answer> {
     try {
-      return { result: await redis.call(String(name), ...args.map(String)) };
+      return { result: await redis.call(String(name), ...args.map(String).map(withoutFlag)) };
     } catch (error) {
       return { error: (error as Error).message };
     }
@@ -69,6 +69,9 @@ export async function startUpstash(port: number): Promise<UpstashServer> {
     },
   };
 }
+
+/** Scripts of `@upstash/ratelimit` begin with a flag that no Redis has. */
+const withoutFlag = (text: string) => text.replace(/^#!lua flags=allow-key-locking\n/, "");
 
 /** Encodes strings. Numbers, `null` and `OK` stay as they are. */
 function toBase64(result: unknown): unknown {

@@ -371,14 +371,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "streams hear of no change by another process",
-    file: "changes/watch-hub.ts",
+    file: "live/watch-hub.ts",
     from: "const ticker = setInterval(() => this.#reads.refresh(this.#entries.all()), pause);",
     to: "const ticker = setInterval(() => {}, pause);",
     ...PAGES_ALONE,
   },
   {
     defect: "a process goes on for streams that have ended",
-    file: "changes/watch-hub.ts",
+    file: "live/watch-hub.ts",
     from: "    this.#stop?.();\n    this.#stop = undefined;",
     to: "",
     ...PAGES_ALONE,
@@ -494,8 +494,8 @@ export const PLANTED: readonly Planted[] = [
     also: [
       {
         file: "limiter/claims/receipt.ts",
-        from: "marker: marker!, at: now }",
-        to: "marker: marker!, at: this.isTaken ? now : undefined }",
+        from: "marker: marker!, at: now, context }",
+        to: "marker: marker!, at: this.isTaken ? now : undefined, context }",
       },
     ],
     ...HOLDS_ALONE,

@@ -4,9 +4,11 @@ import {
   createRateLimiter,
   type DecisionEvent,
   type LimitConfigs,
+  memoryStore,
   type RateLimiterOptions,
   type RateLimitStore,
 } from "../../server/index.js";
+import { createManualClock } from "../../testing/index.js";
 import {
   createRateLimitTRPC,
   type RateLimitAdminOptions,
@@ -54,6 +56,17 @@ export function openAdmin<const TLimits extends LimitConfigs>(
   } as never);
   const admin = t.router({ rateLimitAdmin: rl.admin }).createCaller({ user: "operator" });
   return { limiter, heard, admin: admin.rateLimitAdmin };
+}
+
+/** The same in memory, with a clock that the test moves. */
+export function openAdminAt<const TLimits extends LimitConfigs>(
+  start: number,
+  limits: TLimits,
+  options: Options = {},
+) {
+  const clock = createManualClock(start);
+  const store = memoryStore();
+  return { clock, store, ...openAdmin(store, limits, { clock, ...options }) };
 }
 
 /** The answer as a client without a transformer receives it. */

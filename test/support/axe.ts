@@ -9,6 +9,9 @@ export async function violationsOf(page: Page): Promise<string[]> {
     (globalThis as unknown as { axe: typeof axe }).axe.run(),
   );
   return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target }) => `${id}: ${target.join(" ")}`),
+    nodes.map(({ target, any }) => {
+      const [why] = any;
+      return `${id}: ${target.join(" ")}${why === undefined ? "" : ` (${why.message})`}`;
+    }),
   );
 }

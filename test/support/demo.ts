@@ -13,6 +13,9 @@ export interface Demo {
   databaseUrl: string;
   /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. */
   interrupt(): Promise<number | null>;
+  /** Stops the process where it is, so that it answers nothing, and lets it go on. */
+  freeze(): void;
+  thaw(): void;
   /** Ends the process at once, without a clean-up. Its database stays. */
   kill(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -52,6 +55,8 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
       child.kill("SIGINT");
       return exited;
     },
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
     async kill() {
       child.kill("SIGKILL");
       await exited;

@@ -32,6 +32,12 @@ export async function importBlock<TModule>(
   return (await import(/* @vite-ignore */ file)) as TModule;
 }
 
+/** Runs code that is made of a page, such as of the cells of a table. */
+export async function importCode<TModule>(code: string): Promise<TModule> {
+  const file = await write(createFolder(), "code.ts", code);
+  return (await import(/* @vite-ignore */ file)) as TModule;
+}
+
 /**
  * The files of a page beside each other, with the files that the page leaves out. Each call makes a fresh
  * copy, so that no test meets the limits of another test. Resolves with a function that imports one of

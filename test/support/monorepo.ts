@@ -2,7 +2,7 @@
 
 type Files = Record<string, string>;
 
-const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+export const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 export interface MonorepoOptions {
   packageManager?: "npm" | "bun" | "pnpm";
@@ -83,6 +83,18 @@ export type AppRouter = typeof appRouter;
     "packages/db/package.json": json({
       name: "@shop/db",
       type: "module",
+      scripts:
+        orm === "drizzle"
+          ? {
+              "db:push": "drizzle-kit push",
+              "db:generate": "drizzle-kit generate",
+              "db:migrate": "drizzle-kit migrate",
+            }
+          : {
+              "db:push": "prisma db push",
+              "db:generate": "prisma generate",
+              "db:migrate": "prisma migrate dev",
+            },
       exports: { ".": "./src/index.ts", "./*": "./src/*.ts" },
       dependencies:
         orm === "drizzle"
@@ -294,6 +306,7 @@ export const createTRPCRouter = t.router;
 `,
     "packages/db/package.json": json({
       name: "@acme/db",
+      scripts: { push: "pnpm with-env drizzle-kit push" },
       exports: {
         "./client": { types: "./dist/client.d.ts", default: "./src/client.ts" },
         "./schema": { types: "./dist/schema.d.ts", default: "./src/schema.ts" },

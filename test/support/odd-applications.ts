@@ -61,13 +61,15 @@ export const ODD_APPLICATIONS: OddProject[] = [
     has: { "src/limits.ts": `import { pool } from "@/db";` },
   },
   {
-    name: "the root of a workspace",
+    name: "several applications, in the root of a workspace",
     files: {
-      "package.json": `{ "workspaces": ["apps/*"], "devDependencies": { "turbo": "2" } }\n`,
+      "package.json": `{ "workspaces": ["apps/*", "packages/*"], "devDependencies": { "turbo": "2", "prisma": "7" } }\n`,
+      "apps/api/package.json": withPackages("hono", "pg"),
       "apps/web/package.json": PACKAGE,
+      "packages/tsconfig/package.json": `{ "name": "tsconfig" }\n`,
     },
     changes: [],
-    refuses: /this is the root of a workspace and no application; .*: apps\/web/,
+    refuses: /this is the root of a workspace and no application; .*: apps\/api, apps\/web$/,
   },
   {
     name: "an application in a workspace that has a root of its own",

@@ -24,7 +24,16 @@ export async function collectInit(
 ): Promise<string[]> {
   const texts: string[] = [];
   const print = (text: string) => texts.push(text);
-  await init({ root, version: "1.2.3", dryRun, yes: true, install: false, print, now });
+  await init({
+    root,
+    version: "1.2.3",
+    dryRun,
+    yes: true,
+    check: true,
+    install: false,
+    print,
+    now,
+  });
   return texts;
 }
 

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 export interface Host {
   /** The base URL of the procedures or routes. */
   url: string;
-  [Symbol.asyncDispose](): Promise<void>;
+  [Symbol.asyncDispose](): PromiseLike<void>;
 }
 
 /**
@@ -29,7 +29,7 @@ export function serveFetch(
       ...(hasBody && { body: Readable.toWeb(req) as ReadableStream, duplex: "half" }),
     });
     const respond = (response: Response) => {
-      res.writeHead(response.status, Object.fromEntries(response.headers));
+      res.writeHead(response.status, [...response.headers].flat());
       if (response.body === null) res.end();
       else
         send(

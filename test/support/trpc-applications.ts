@@ -154,8 +154,7 @@ createHTTPServer({ router: appRouter, createContext }).listen(3000);
     },
     context: [
       "createContext({ req }: CreateHTTPContextOptions)",
-      'import { type IncomingMessage } from "node:http";',
-      "req.socket.remoteAddress;",
+      "address: clientAddress(req.headers, { connection: req.socket.remoteAddress }), pool",
     ],
     server: "{ router: appRouter, responseMeta: rateLimitResponseMeta, createContext }",
     url: "http://localhost:3000",
@@ -181,8 +180,8 @@ serve({ fetch: app.fetch, port: 3000 });
 `,
     },
     context: [
-      "{ address: addressOf(req), pool }",
-      'return req.headers.get("x-forwarded-for")?.split(",").at(-1) ?? "127.0.0.1";',
+      'import { clientAddress } from "trpc-rate-limit/server";',
+      "{ address: clientAddress(req.headers), pool }",
     ],
     server: "{ router: appRouter, responseMeta: rateLimitResponseMeta, createContext }",
     url: "http://localhost:3000/trpc",

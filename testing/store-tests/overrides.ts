@@ -63,10 +63,12 @@ export function testOverrides({ it, expect }: TestRunner, opened: () => StoreUnd
     const other = row("user", { name: "another", setAt: 100 });
     for (const each of [...rows, other]) await table.write(each);
     if (table.readOf !== undefined) {
-      const of = async (key: string) => sorted(await table.readOf!("contract", key));
-      expect(await of("user")).toEqual(sorted(rows.slice(0, 2)));
+      const of = async (key: string, ...names: string[]) =>
+        sorted(await table.readOf!(["contract", ...names], key));
+      expect(await of("user")).toEqual(sorted(rows.slice(1, 2)));
+      expect(await of("user", "another", "none")).toEqual(sorted([rows[1]!, other]));
       expect(await of("")).toEqual(sorted(rows.slice(0, 1)));
-      expect(await of("nobody")).toEqual(sorted(rows.slice(0, 1)));
+      expect(await of("nobody", "another")).toEqual([]);
     }
     if (table.readPage !== undefined) {
       const found: OverrideRow[] = [];

@@ -65,6 +65,37 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
     expect(await found("c", 2)).toEqual([]);
   });
 
+  it("sums up counters of a range by what their keys begin with", async (...context) => {
+    const { store } = opened();
+    if (store.sums === undefined) return skipTest(context, "this store has no sums");
+    const at: readonly (readonly [key: string, shard: number, used: number])[] = [
+      ["a|10", 1, 1],
+      ["a|20", 1, 2],
+      ["a|20", 4, 4],
+      ["a|30", 1, 8],
+      ["A|20", 1, 7],
+      ["a\\|1|20", 0, 5],
+      ["7|20", 2, 50],
+      ["|20", 0, 100],
+      ["|20", 2, 60],
+    ];
+    await store.apply(
+      at.map(([key, shard, used]) => write(row(key, shard), { used, ts: Number(key.slice(-2)) })),
+    );
+    await store.apply([write({ ...row("b|20"), name: "another" }, { used: 9, ts: 20 })]);
+    const terms = { from: 10, to: 30, by: [0, 1], count: 2 };
+    expect(await store.sums("contract", terms)).toEqual({
+      top: [
+        { start: "A|", counts: [0, 7, 0, 0, 0] },
+        { start: "a\\|1|", counts: [5, 0, 0, 0, 0] },
+      ],
+      keys: [5, 10, 50, 0, 4],
+      all: [100, 0, 60, 0, 0],
+    });
+    const none = [0, 0, 0, 0, 0];
+    expect(await store.sums("nothing", terms)).toEqual({ top: [], keys: none, all: none });
+  });
+
   it("lists from a position between the rows", async (...context) => {
     const { store } = opened();
     if (store.list === undefined) return skipTest(context, "this store has no list");

@@ -5,16 +5,37 @@ export const REACT: Sections = {
   "Set-up": [
     {
       main: "createRateLimitReact",
-      types: ["RateLimitReactOptions", "LimitNames", "ClientWithLimits"],
+      types: [
+        "RateLimitReactOptions",
+        "RateLimitReact",
+        "RateLimitHooks",
+        "LimitNames",
+        "ClientWithLimits",
+      ],
     },
-    { title: "RateLimitProvider", of: "createRateLimitReact", members: ["RateLimitProvider"] },
+    {
+      title: "RateLimitProvider",
+      of: "RateLimitReact",
+      members: ["RateLimitProvider"],
+      types: ["RateLimitProviderProps", "LiveProps", "ObservedProps"],
+    },
   ],
   Hooks: [
-    { title: "useRateLimit", of: "createRateLimitReact", members: ["useRateLimit"] },
+    {
+      title: "useRateLimit",
+      of: "RateLimitHooks",
+      members: ["useRateLimit"],
+      types: ["UseRateLimitOptions", "UseRateLimitResult"],
+    },
     {
       title: "useRateLimitedMutation",
-      of: "createRateLimitReact",
+      of: "RateLimitHooks",
       members: ["useRateLimitedMutation"],
+      types: [
+        "UseRateLimitedMutationOptions",
+        "UseRateLimitedMutationResult",
+        "RateLimitedMutationState",
+      ],
     },
     "useCountdown",
     "isWaitCancelled",
@@ -24,6 +45,11 @@ export const REACT: Sections = {
       main: "RateLimitCountdown",
       types: ["RateLimitCountdownProps", "CountdownWords", "CountdownLabels"],
     },
-    { title: "RateLimitMeter", of: "createRateLimitReact", members: ["RateLimitMeter"] },
+    {
+      title: "RateLimitMeter",
+      of: "RateLimitHooks",
+      members: ["RateLimitMeter"],
+      types: ["RateLimitMeterProps"],
+    },
   ],
 };

@@ -61,6 +61,7 @@ export const SERVER: Sections = {
       "reset",
       "list",
       "usage",
+      "topUsage",
       "usageChanges",
       "flushUsage",
       "forget",
@@ -91,14 +92,27 @@ export const SERVER: Sections = {
     "sqlStore",
   ],
   "Without tRPC": [
+    {
+      main: "createRateLimitHandler",
+      types: [
+        "RateLimitHandlerOptions",
+        "RateLimitHandler",
+        "HandlerCaller",
+        "HandlerKeyOptions",
+        "HandlerPlanOptions",
+        "HandlerAuthorizeOptions",
+      ],
+    },
+    { main: "toNodeHandler", types: ["NodeListener", "NodeRequest", "NodeResponse"] },
     "rateLimitResponse",
     "rateLimitHeaders",
+    { main: "clientAddress", types: ["RequestHeaders"] },
     "ipKey",
     "betterAuthPlugin",
     "betterAuthStorage",
   ],
   "Several processes": [
-    { main: "postgresChannel", types: ["ChangeChannel", "ChangeListener"] },
+    { main: "postgresChannel", types: ["ChangeChannel", "ChangeListener", "MessageListener"] },
     "changeDigest",
   ],
   "Types that several of them need": [

@@ -39,6 +39,7 @@ export const TRPC: Sections = {
       types: [
         "AdminListInput",
         "AdminKeyInput",
+        "AdminTopInput",
         "AdminUsageInput",
         "AdminDenialsInput",
         "AdminTarget",
@@ -57,6 +58,7 @@ export const TRPC: Sections = {
         "AdminKey",
         "AdminKeyLimit",
         "AdminUsage",
+        "AdminTop",
         "AdminDenials",
         "AdminChange",
         "AdminOverride",

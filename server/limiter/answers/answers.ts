@@ -4,17 +4,24 @@
  * limiter or a limit does not use is not in its chain.
  */
 import type { OutageLog } from "../../report/logger.js";
-import type { RateLimitStore } from "../../store/store.js";
+import type { RateLimitStore, RowId } from "../../store/store.js";
+import type { Crossed } from "../claims/warnings.js";
 import type { Answers } from "./asked.js";
 import { type BlockParts, fromBlocks } from "./leased.js";
-import { noted, type Noting } from "./changes.js";
+import { crossing, noted } from "./changes.js";
 import { inTime, oneInTime } from "./deadline.js";
 import { overridden, overriddenOne } from "./overridden.js";
 import { fromMemory, type RememberedDenials } from "./remembered-denials.js";
 import { fromStore, oneByList, reporting } from "./store.js";
 import { neverOpened, whenStoreFails } from "./when-store-fails.js";
 
-export interface AnswersParts extends Omit<BlockParts, "leases" | "ask">, Noting {
+/** What answers tell of. */
+interface Telling {
+  changed(row: RowId): void;
+  crossed(levels: readonly Crossed[]): void;
+}
+
+export interface AnswersParts extends Omit<BlockParts, "leases" | "ask">, Telling {
   readonly store: RateLimitStore;
   readonly hasFixed: boolean;
   readonly denials: RememberedDenials;
@@ -32,7 +39,7 @@ export function limiterAnswers(parts: AnswersParts): Answers {
   const ask = hasFixed ? overriddenOne(inStore) : inStore;
   const memory = fromMemory(denials, clock)(ask);
   const blocks = leases && fromBlocks({ ...parts, leases, ask });
-  const apply = noted(parts)(inTime(deadline)(store));
+  const apply = noted(parts.changed)(inTime(deadline)(store));
   return {
     ask,
     limit: {
@@ -41,7 +48,7 @@ export function limiterAnswers(parts: AnswersParts): Answers {
       block: blocks?.(ask) ?? ask,
       "block, memory": blocks?.(memory) ?? memory,
     },
-    apply: hasFixed ? overridden(apply) : apply,
+    apply: crossing(parts.crossed)(hasFixed ? overridden(apply) : apply),
     opened: whenStoreFails(clock),
   };
 }
@@ -53,15 +60,15 @@ export function limiterAnswers(parts: AnswersParts): Answers {
  */
 export function joinedAnswers(
   store: Pick<RateLimitStore, "apply">,
-  parts: Pick<AnswersParts, "hasFixed" | keyof Noting> & { outage: OutageLog },
+  parts: Pick<AnswersParts, "hasFixed" | keyof Telling> & { outage: OutageLog },
 ): Answers {
-  const inStore = noted(parts)(reporting(parts.outage)(store));
+  const inStore = noted(parts.changed)(reporting(parts.outage)(store));
   const apply = parts.hasFixed ? overridden(inStore) : inStore;
   const ask = oneByList(apply);
   return {
     ask,
     limit: { row: ask, memory: ask, block: ask, "block, memory": ask },
-    apply,
+    apply: crossing(parts.crossed)(apply),
     opened: neverOpened,
   };
 }

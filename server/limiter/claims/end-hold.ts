@@ -39,6 +39,8 @@ export interface HeldLimit {
    * not end.
    */
   readonly at?: number | undefined;
+  /** The `context` of the call, where its result is there. */
+  readonly context?: unknown;
 }
 
 /**

@@ -22,17 +22,33 @@ export function quietFloor({ part, quietMost }: MarkedLimit, floor: number): num
  * The terms of a take that crosses no level; `undefined` where this one is expected to cross a level.
  *
  * @param own the floor of the call.
+ * @param now epoch ms.
  */
-export function quietTerms(limit: MarkedLimit, count: number, own: number): QuietTerms | undefined {
-  const { part, quietMost, seen } = limit;
+export function quietTerms(
+  limit: MarkedLimit,
+  count: number,
+  own: number,
+  now: number,
+): QuietTerms | undefined {
+  const { part, quietMost } = limit;
   const marks = limit.marks!;
-  const used = seen[0]?.used ?? 0;
+  const used = knownUse(limit, now);
   const band = bandOf(marks, used);
   const next = marks[band];
   const most = next === undefined ? Infinity : justBelow(part, next);
   if (used + count > most) return undefined;
   const floor = Math.max(own, emptyAt(part) - most);
   return band === 0 ? { floor } : { floor, over: marks[band - 1]!, quiet: quietMost };
+}
+
+/**
+ * The use that this process has seen. Nothing where it has seen an earlier window: of what a window carries
+ * over, tokens may have come back since, and that crosses no level.
+ */
+function knownUse({ part, seen: [known] }: MarkedLimit, now: number): number {
+  if (known === undefined) return 0;
+  const isPast = part.kind === "fixed window" && usedAt(known, part, now).ts !== known.ts;
+  return isPast ? 0 : known.used;
 }
 
 /**

@@ -41,6 +41,8 @@ export interface Memory {
   readonly payers?: readonly RateLimitResult[];
   /** The limits that may have paid, in order. */
   readonly names?: readonly string[];
+  /** The `context` of the call. A charge of `settle` is reported with it. */
+  readonly context?: unknown;
 }
 
 type Granted = RateLimitResult & { ok: true };
@@ -97,7 +99,8 @@ export class Receipt {
     this.passed = readOnly ? 0 : (of.passed ?? (isShadowed ? of.count : 0));
     // The hold of a repeated call belongs to the first call, which may still be at work.
     const isHeld = of.isHeld && this.isTaken;
-    this.hold = isHeld ? { limit: this.limit, marker: marker!, at: now } : undefined;
+    const { context } = of;
+    this.hold = isHeld ? { limit: this.limit, marker: marker!, at: now, context } : undefined;
     // The tokens of a payment are in the entries of the limits that paid.
     if (readOnly || !this.isTaken || of.payers !== undefined || this.hold !== undefined) return;
     const entry = new Entry(of.count, taken, false, of.block);

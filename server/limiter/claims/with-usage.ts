@@ -8,8 +8,8 @@ import type { Usage } from "../../../core/usage.js";
 import { usageRows, usageWrites } from "./counters.js";
 import type { Row } from "../../../core/rows/row.js";
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { Outcome } from "../../store/store.js";
-import { type Claim, ClaimDecision } from "./draft.js";
+import type { Outcome, RowId } from "../../store/store.js";
+import { type Claim, ClaimDecision, type Draft } from "./draft.js";
 import type { FirstOfAnswer } from "./first-of.js";
 import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "../limits/resolved-limit.js";
@@ -40,15 +40,9 @@ export function withUsage<TAnswer>(
   counts: (answer: TAnswer) => boolean = () => true,
 ): Claim<TAnswer> {
   if (limit.usage === undefined) return claim;
-  return {
-    rows: [...claim.rows, ...usageRows(limit, now, usage)],
-    isShadow: claim.isShadow,
-    attempt(draft, decidedAt) {
-      const answer = claim.attempt(draft, decidedAt);
-      if (counts(answer)) usageWrites(draft, limit, now, usage);
-      return answer;
-    },
-  };
+  return counting(claim, usageRows(limit, now, usage), (draft, answer) => {
+    if (counts(answer)) usageWrites(draft, limit, now, usage);
+  });
 }
 
 /**
@@ -66,15 +60,10 @@ export function withTake<TAnswer extends { ok: boolean; granted?: number }>(
   if (limit.usage === undefined) return claim;
   // A call for one token has a counter of its own.
   const counts = mayGetOne ? [1, count] : [count];
-  return {
-    rows: [...claim.rows, ...counts.flatMap((each) => usageRows(limit, now, usageOfTake(each)))],
-    isShadow: claim.isShadow,
-    attempt(draft, decidedAt) {
-      const answer = claim.attempt(draft, decidedAt);
-      if (answer.ok) usageWrites(draft, limit, now, usageOfTake(answer.granted ?? count));
-      return answer;
-    },
-  };
+  const counters = counts.flatMap((each) => usageRows(limit, now, usageOfTake(each)));
+  return counting(claim, counters, (draft, { ok, granted = count }) => {
+    if (ok) usageWrites(draft, limit, now, usageOfTake(granted));
+  });
 }
 
 /**
@@ -92,14 +81,26 @@ export function withPayments(
   const counters = limits.flatMap((limit) =>
     limit === undefined ? [] : [1, 2].flatMap((n) => usageRows(limit, now, usageOfTake(n))),
   );
+  return counting(claim, counters, (draft, { ok, asked }) => {
+    for (const [i, { result, paid = 0 }] of ok ? asked.entries() : []) {
+      const limit = limits[i];
+      if (limit !== undefined && result.ok) usageWrites(draft, limit, now, usageOfTake(paid));
+    }
+  });
+}
+
+/** The claim with rows of counters, to which it adds what each answer has used. */
+function counting<TAnswer>(
+  claim: Claim<TAnswer>,
+  counters: readonly RowId[],
+  count: (draft: Draft, answer: TAnswer) => void,
+): Claim<TAnswer> {
   return {
     rows: [...claim.rows, ...counters],
-    attempt(draft, decidedAt) {
-      const answer = claim.attempt(draft, decidedAt);
-      for (const [i, { result, paid = 0 }] of answer.ok ? answer.asked.entries() : []) {
-        const limit = limits[i];
-        if (limit !== undefined && result.ok) usageWrites(draft, limit, now, usageOfTake(paid));
-      }
+    isShadow: claim.isShadow,
+    attempt(draft, now) {
+      const answer = claim.attempt(draft, now);
+      count(draft, answer);
       return answer;
     },
   };

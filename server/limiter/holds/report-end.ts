@@ -7,7 +7,7 @@ import type { EndedHold, HeldLimit } from "../claims/end-hold.js";
 
 export function reportEnd(
   context: Telling,
-  { limit }: Pick<HeldLimit, "limit">,
+  { limit, context: of }: Pick<HeldLimit, "limit" | "context">,
   ended: EndedHold,
 ): void {
   const more = ended.ok ? ended.used - ended.count : -(ended.back ?? 0);
@@ -15,5 +15,5 @@ export function reportEnd(
   if (!ended.ok || more <= 0) return;
   // Tokens that were used beyond the estimate are reported as a `charge`.
   const result = { ok: true as const, value: ended.value, ts: context.environment.clock() };
-  report(context, "charge", { limit, count: more }, result, false, "in its row");
+  report(context, "charge", { limit, count: more, context: of }, result, false, "in its row");
 }

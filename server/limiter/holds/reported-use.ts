@@ -1,4 +1,5 @@
 /** The use that a provider reports. The figure can be missing. */
+import { describe, RateLimitInputError } from "../../../core/errors.js";
 import type { Context } from "../context/context.js";
 import type { Ending } from "../claims/end-hold.js";
 
@@ -15,6 +16,27 @@ export function isMissing(actual: unknown): actual is null | undefined {
 
 /** The tokens that were used of each limit. */
 export type UsageByName = Readonly<Record<string, Usage>>;
+
+/**
+ * @param items the limits that each item of the call may have charged.
+ * @throws RateLimitInputError for what is no object, for a count of no item, and for two counts of one
+ * item. An ignored count would stay charged.
+ */
+export function validateByName(actual: unknown, items: readonly (readonly string[])[]): void {
+  const problem = problemIn(actual, items);
+  if (problem === undefined) return;
+  throw new RateLimitInputError("name", `settle() needs an object of counts by name: ${problem}`);
+}
+
+function problemIn(actual: unknown, items: readonly (readonly string[])[]): string | undefined {
+  if (typeof actual !== "object" || actual === null) return `got ${describe(actual)}`;
+  const given = Object.keys(actual);
+  const other = given.find((name) => !items.some((names) => names.includes(name)));
+  if (other !== undefined) return `${describe(other)} is none of the limits that were charged`;
+  const twice = items.map((names) => names.filter((name) => given.includes(name)));
+  const [name, second] = twice.find((names) => names.length > 1) ?? [];
+  return name && `${describe(name)} and ${describe(second)} pay for one count, so give one of them`;
+}
 
 /** Without a figure, a hold ends as it was estimated. */
 export function endingOf(actual: Usage): Ending {

@@ -5,11 +5,12 @@ import { mostHeld } from "../../../core/count.js";
 import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../../core/rows/credits.js";
 import { COUNT_SHARD, HELD } from "../../../core/rows/hold.js";
+import { validateRoom } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import { STRIKES, strikesConfig } from "../../../core/rows/strikes.js";
-import { type UsageTerms, usageTerms, validateCountedKey } from "../../../core/rows/usage.js";
+import { END_OF_COUNTER, type UsageTerms, usageTerms } from "../../../core/rows/usage.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
-import { marksOf, quietMost, validateWarnedKey } from "../../../core/rows/warning.js";
+import { END_OF_WARNING, marksOf, quietMost } from "../../../core/rows/warning.js";
 import { validateName } from "../../../core/validate-key.js";
 import { validateHolds } from "../../../core/validate-holds.js";
 import { withStart } from "../../../core/phase.js";
@@ -179,8 +180,8 @@ export function resolveLimit(
   const config: Bucket = shown;
   const part = shardConfig(config);
   const row = rowId(name, storedKey ?? "", 0, part);
-  if (usage) validateCountedKey(name, row.key);
-  if (config.warnAt) validateWarnedKey(name, row.key);
+  if (usage) validateRoom(row.key, END_OF_COUNTER, `"${name}" counts its usage`);
+  if (config.warnAt) validateRoom(row.key, END_OF_WARNING, `"${name}" has warnAt`);
   // A shadow denies no call, and reports what the row says.
   const isRemembered = rememberFor > 0 && !config.shadow;
   const memory = isRemembered ? "memory" : "row";

@@ -139,10 +139,17 @@ const DISABLED = () => ({ disabled: true });
 
 /** What the results of each verb say. The verbs have run on full buckets, and nothing was written. */
 const SAID: ReadonlyMap<string, () => object> = new Map([
-  ...["limit", "check", "acquire", "limitAll", "charge", "refund", "release"].map(
-    (verb) => [verb, DISABLED] as const,
-  ),
-  ["limitFirst", () => ({ paid: [], disabled: true })],
+  ...[
+    "limit",
+    "check",
+    "acquire",
+    "limitAll",
+    "limitFirst",
+    "enter",
+    "charge",
+    "refund",
+    "release",
+  ].map((verb) => [verb, DISABLED] as const),
   ["credit", () => ({ credited: 0, disabled: true })],
   ["observe", () => ({ lowered: false, disabled: true })],
   ["settle", () => ({ settled: false, disabled: true })],
@@ -156,7 +163,7 @@ function toldDisabled(heard: DecisionListener | undefined): DecisionListener | u
 /** Changes the result itself, and not a copy, because a copy could not be settled. */
 function said<TResult>(result: TResult, of: (() => object) | undefined): TResult {
   if (of === undefined) return result;
-  const { results = [] } = result as { results?: readonly object[] };
-  for (const each of results) Object.assign(each, DISABLED());
-  return Object.assign(result as object, of()) as TResult;
+  const { results = [], paid } = result as { results?: readonly object[]; paid?: unknown };
+  for (const each of results) said(each, DISABLED);
+  return Object.assign(result as object, paid && { paid: [] }, of()) as TResult;
 }

@@ -29,6 +29,9 @@ import { createLimitResolver } from "../limits/limit-resolver.js";
 import { createSlots } from "../slots/create-slots.js";
 import { openUsage, type OpenUsage } from "../usage/open-usage.js";
 
+/** How long the sums over all counters of a limit may take, ms. */
+const SUMS_TIMEOUT = 20_000;
+
 export type Parts = ReturnType<typeof createParts>;
 
 export function createParts(settings: Settings) {
@@ -45,6 +48,8 @@ export function createParts(settings: Settings) {
   if (!requestsOwnIo()) store.onPoolError?.(poolErrorReport(logger));
   const deadline = deadlineOf(settings, outage);
   const bound: Bound = (work) => withinDeadline(deadline, work);
+  const longest = { ...settings, timeout: Math.max(settings.timeout, SUMS_TIMEOUT) };
+  const forSums = deadlineOf(longest, outage);
   const changes = createChanges(channel, settings.publish);
   // Where requests own their I/O, no call can wait for a take that another request has sent.
   const leases = requestsOwnIo() ? undefined : leasesOf(settings);
@@ -85,6 +90,8 @@ export function createParts(settings: Settings) {
     logger,
     deadline,
     bound,
+    /** Bounds a statement over all counters of a limit, which may take longer than a call. */
+    boundSums: ((work) => withinDeadline(forSums, work)) as Bound,
     changes,
     overriding,
     resolve,

@@ -5,9 +5,11 @@ const ACTIONS: Record<OperatorAction, true> = {
   ban: true,
   exempt: true,
   raise: true,
+  give: true,
   plan: true,
   clear: true,
   reset: true,
+  undo: true,
 };
 
 export const OPERATOR_ACTIONS = Object.keys(ACTIONS) as OperatorAction[];

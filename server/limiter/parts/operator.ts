@@ -40,7 +40,8 @@ export function createOperator(limiter: object) {
   return {
     operations: slots?.operations(ofTokens, context) ?? ofTokens,
     overrides: overriding?.operationsBy(resolveOwn) ?? noOverrides(),
-    hasOverrides: overriding !== undefined,
+    /** The table of overrides with its log; `undefined` for a limiter without overrides. */
+    overriding,
     context,
     store,
     whenKnown,
@@ -54,6 +55,10 @@ export function createOperator(limiter: object) {
     /** The key under which a caller's rows are stored. */
     toStoredKey: parts.toStoredKey,
     decisions,
+    channel: settings.channel,
+    sleep: settings.sleep,
+    /** Whether the limits are on now (`enabled`). */
+    isOn: () => parts.switching?.isOn() ?? true,
 
     /**
      * The config that the limit itself has, without overrides; for a limit with plans, the config of the

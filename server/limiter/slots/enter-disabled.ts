@@ -24,10 +24,9 @@ export async function enterDisabled(
   report(context, "limit", { limit, count: 1 }, { ok: true, value, ts }, false);
   return {
     ok: true,
-    disabled: true,
     value,
     ts,
-    results: results.map((each) => Object.assign(each, { disabled: true })) as RateLimitResult[],
+    results: results as RateLimitResult[],
     // Nothing can take this slot away.
     signal: new AbortController().signal,
     isTakenOver: false,

@@ -47,6 +47,26 @@ export function unheld(name: string, value: unknown): RateLimitConfigError {
   return new RateLimitConfigError("hold", value, { message });
 }
 
+/**
+ * Checks the `hold` of middleware. Some of the limits are enough. Limits of which the first pays settle
+ * together, so all of them need holds.
+ *
+ * @throws RateLimitConfigError for terms that are not valid, and for limits that cannot hold.
+ */
+export function validateHolding(
+  items: readonly { readonly names: readonly string[]; readonly isFirst: boolean }[],
+  hasHolds: (name: string) => boolean,
+  hold: HoldTerms,
+): void {
+  validateTerms(hold);
+  const holding = items.filter(({ names }) => names.some(hasHolds));
+  if (holding.length === 0) throw unheld(items[0]!.names[0]!, hold);
+  const firsts = holding.filter(({ isFirst }) => isFirst);
+  const without = firsts.flatMap(({ names }) => names).find((name) => !hasHolds(name));
+  if (without !== undefined) throw unheld(without, hold);
+  if (firsts.length > 1) throw severalShares(firsts.length, hold);
+}
+
 /** The error of a call with several `first`s that hold: under one id, their shares could not be told apart. */
 export function severalShares(firsts: number, hold: HoldTerms): RateLimitConfigError {
   const message = `hold goes with one first at most, got ${firsts}: their limits would settle one count together`;

@@ -70,8 +70,8 @@ export interface LimitAllOptionsOf<TThrows extends boolean> extends LimitAllOpti
  *   with the longest wait. `results` has the result that each item would have got in its turn: the
  *   results that are not `ok` are those of the exhausted limits.
  *
- * Of a `first` that denies, `name` is the limit that can
- * pay soonest, and the `denials` of an error are all of its limits.
+ * Of a `first` that denies, `name` is the limit that can pay soonest, and the `denials` of an error are all
+ * of its limits.
  */
 export type LimitAllResult<TResults extends readonly ItemResult[] = RateLimitResult[]> =
   | { ok: true; retryAfter?: number; results: TResults; disabled?: true }

@@ -62,11 +62,12 @@ export interface PaidCount<TName extends string = string> {
 }
 
 /**
- * - `ok: true`: `paid` says which limits gave how many tokens, in order. `results` has one result for
- *   each limit that was asked, in order: the results of limits that did not pay are not `ok`. Limits
- *   after the last limit that paid are not asked. If the store failed and a limit lets calls through then
- *   (`whenStoreFails: "allow"`), nothing was paid, and neither while the limiter is switched off (`disabled`). If the id of the call was charged before (`repeated`),
- *   this call paid nothing, too; `results` then has the first answers of the limits that paid.
+ * - `ok: true`: `paid` says which limits gave how many tokens, in order. `results` has one result for each
+ *   limit that was asked, in order: the results of limits that did not pay are not `ok`. Limits after the
+ *   last limit that paid are not asked. If the store failed and a limit lets calls through then
+ *   (`whenStoreFails: "allow"`), or the limiter is switched off (`disabled`), nothing was paid. If the id
+ *   of the call was charged before (`repeated`), this call paid nothing, too; `results` then has the first
+ *   answers of the limits that paid.
  * - `ok: false`: nothing was taken. The same call passes after `retryAfter` whole ms, and never if
  *   `retryAfter` is 8e15 (`MAX_RETRY_AFTER`). `name` is the limit with the shortest wait. `results` has
  *   one result for each limit, with the wait that this limit alone would need.

@@ -26,7 +26,7 @@ export interface DecisionEvent<TContext = unknown> {
    * - `check`: only an answer.
    * - `charge`: tokens were taken for use that has happened, by `charge` or by `settle`.
    * - `credit`: credits were added.
-   * - `warn`: the call before it has crossed a level of `warnAt`. It is no call of its own.
+   * - `warn`: a call has crossed a level of `warnAt`. It is no call of its own.
    * - {@link OperatorAction}: an operator has changed the limit of a key by the admin router
    *   (`rl.admin`). An action is no call: usage does not count it.
    */
@@ -59,21 +59,25 @@ export interface DecisionEvent<TContext = unknown> {
    */
   share?: number | undefined;
   /**
-   * The context of the request: `ctx` of tRPC, `c` of Hono, that of better-auth's hooks, or the `context`
-   * of a call; absent where none was given. What `settle` charges has none.
+   * The context of the request: `ctx` of tRPC, `c` of Hono, `req` of Express, that of better-auth's hooks,
+   * or the `context` of a call or of `limitModel`; absent where none was given. A charge of `settle` has
+   * that of the call whose result is settled, and none where a hold is settled by its id.
    */
   context?: TContext | undefined;
   /** The operator, as the option `admin.actor` names the operator. Only for an operator's action. */
   by?: string | undefined;
+  /** The reason that the operator gave. Only for an operator's action. */
+  why?: string | undefined;
   /** The level that was crossed, such as 0.8. Only for `warn`, whose `key` is the stored key. */
   level?: number | undefined;
 }
 
 /**
  * An operator's change of the limit of a key: denies all of its calls, lets all of them pass, raises its
- * limit, gives it a plan, ends any of these changes, or fills the bucket.
+ * limit, gives it more tokens or a plan, ends any of these changes, fills the bucket, or undoes one of these.
  */
-export type OperatorAction = "ban" | "exempt" | "raise" | "plan" | "clear" | "reset";
+export type OperatorAction =
+  "ban" | "exempt" | "raise" | "give" | "plan" | "clear" | "reset" | "undo";
 
 /**
  * Is told of decisions. Its errors and rejections are ignored. It may name the type of the contexts:

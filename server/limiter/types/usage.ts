@@ -85,9 +85,34 @@ export interface UsageReport {
   total: Usage;
 }
 
+/** The options of `topUsage`. */
+export interface TopUsageOptions extends Pick<UsageSpan, "from" | "to"> {
+  /** What the keys are sorted by: calls that were denied, or tokens that were taken. */
+  by: "denied" | "taken";
+  /** The most keys of the answer, from 1 to 1,000. @default 20 */
+  count?: number | undefined;
+}
+
+/** What one key has used of a limit. */
+export interface TopUsageItem extends Usage {
+  /**
+   * The key, as it is stored: hashed where there is a `hashKey`. Absent for the calls without a key, with
+   * what keys have used that `forget` has deleted.
+   */
+  key?: string | undefined;
+}
+
+/** The result of `topUsage`. */
+export interface TopUsage {
+  /** The keys with the most, the most first. A key with nothing of `by` is left out. */
+  items: TopUsageItem[];
+  /** The sum of all keys, and of the calls without a key. */
+  total: Usage;
+}
+
 export type { Usage } from "../../../core/usage.js";
 
-/** `usage`, `usageChanges` and `flushUsage`. */
+/** `usage`, `topUsage`, `usageChanges` and `flushUsage`. */
 export interface UsageMethods<TLimits extends LimitConfigs> {
   /**
    * The usage of a limit with `usage`: calls granted and denied, tokens taken and given back, of a key or
@@ -104,6 +129,21 @@ export interface UsageMethods<TLimits extends LimitConfigs> {
     name: NameWith<UsageName<TLimits>, TConfig>,
     ...[options]: KnownKey<TKey, [options: UsageOptions & OwnConfig<TConfig> & GivenKey<TKey>]>
   ): Promise<UsageReport>;
+
+  /**
+   * The keys that have used the most of a limit with `usage` from `from` to `to`. Usage that this process
+   * has counted is written first. Reads all counters of the limit: on a SQL database by one scan,
+   * of seconds for some three million rows, and on Redis by a walk over all keys of the server. Fails with a
+   * `RateLimitStoreError` after 20 seconds, or after the limiter's `timeout` where that is longer. Rejects
+   * with a `RateLimitConfigError` for a limit without `usage`, and for bounds within a span of the limit's
+   * `usage.every`.
+   *
+   * @example
+   * const lastDay = { from: Date.UTC(2030, 3, 1), to: Date.UTC(2030, 3, 2) };
+   * const { items } = await limiter.topUsage("llmTokens", { ...lastDay, by: "denied", count: 10 });
+   * for (const { key, denied } of items) console.log(key, denied);
+   */
+  topUsage(name: UsageName<TLimits>, options: TopUsageOptions): Promise<TopUsage>;
 
   /**
    * The spans in which keys have used something, for limits with `usage: { changes: true }`, in pages: each

@@ -1,10 +1,10 @@
 /** The items of `limitAll`, checked: each is a limit, or several limits of which the first pays. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import { chooseRows, rowsToLimit } from "../claims/choose-shards.js";
+import { rowsToLimit } from "../claims/choose-shards.js";
 import type { Claim } from "../claims/draft.js";
 import type { NewHold } from "../claims/end-hold.js";
 import type { Environment } from "../claims/environment.js";
-import { type FirstOfAnswer, Payer } from "../claims/first-of.js";
+import type { FirstOfAnswer } from "../claims/first-of.js";
 import { heldShares } from "../claims/first-once.js";
 import { holdOf } from "../claims/hold-request.js";
 import type { Marker } from "../claims/markers.js";
@@ -103,16 +103,17 @@ export class OneLimit extends Item<RateLimitResult, RateLimitResult> {
   }
 
   override answered(context: Context, answer: RateLimitResult, decided: Decided): RateLimitResult {
-    const { limit, count } = this.request;
+    const { limit, count, context: told } = this.request;
     const { ok, changed, now } = decided;
     const { environment } = context;
     const { isHeld } = this;
     const shown = limit.config.shadow ? inShadow(answer, now) : answer;
-    const of = { limit, count, environment, readOnly: !ok, marker: this.markers?.[0], isHeld, now };
+    const [marker] = this.markers ?? [];
+    const of = { limit, count, environment, readOnly: !ok, marker, isHeld, context: told, now };
     const result = remember(shown, of);
     if (!ok && answer.ok) return result;
     // A shadow lets its own item pass. If another limit has denied the call, nothing was used.
-    const isCounted = countsTake(limit, this.markers?.[0]);
+    const isCounted = countsTake(limit, marker);
     const passes = ok ? countingOf(isCounted, result) : "none";
     report(context, "limit", this.request, result, changed, result.ok ? passes : "sum");
     return result;
@@ -126,11 +127,11 @@ export class OneLimit extends Item<RateLimitResult, RateLimitResult> {
 
   override opened(context: Context, error: unknown): Opened<RateLimitResult> | undefined {
     const { request } = this;
-    const { limit, count: passed } = request;
+    const { limit, count: passed, context: told } = request;
     const { environment } = context;
     const answer = context.opened(error, limit);
     if (answer === undefined) return undefined;
-    const of = { limit, count: 0, environment, readOnly: false, passed };
+    const of = { limit, count: 0, environment, readOnly: false, passed, context: told };
     return { request, answer, result: remember(answer, of) };
   }
 }
@@ -147,9 +148,7 @@ export class FirstOfLimits extends Item<FirstOfAnswer, LimitFirstResult> {
 
   override claim(environment: Environment): Claim<FirstOfAnswer> {
     const { requests, split, markers, hold } = this;
-    const { random } = environment;
-    const payers = requests.map((each) => new Payer(each, chooseRows(each.limit, random)));
-    return payingOf(payers, split, markers, hold !== undefined, environment);
+    return payingOf(requests, split, markers, hold !== undefined, environment);
   }
 
   override holdsOf(answer: FirstOfAnswer): readonly NewHold[] {

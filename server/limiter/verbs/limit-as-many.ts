@@ -99,6 +99,7 @@ export class AsManyCall extends SingleCall {
       marker,
       isHeld,
       isCounted,
+      context: request.context,
       now,
       ...passed,
     };

@@ -19,6 +19,7 @@ import { decideReclaiming } from "../holds/reclaim.js";
 import type { Marker } from "../claims/markers.js";
 import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS } from "../types/limit-first.js";
 import { rejectUnknownOptions } from "../types/known-options.js";
+import { demandList, shadowPayer } from "../types/payers.js";
 import type {
   LimitFirstItem,
   LimitFirstOptions,
@@ -39,12 +40,10 @@ export async function limitFirst(
   rejectUnknownOptions(options, FIRST_OPTIONS, "limitFirst()");
   const { requests, split } = payersOf(context, items, options, "limitFirst()");
   const { markerFor, environment } = context;
-  const { random } = environment;
-  const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
   const { once: id, hold } = options;
   const markers = id === undefined ? undefined : requests.map(({ limit }) => markerFor(limit, id));
   for (const [i, request] of requests.entries()) holdOf(options, request, markers?.[i]);
-  const marked = payingOf(payers, split, markers, hold !== undefined, environment);
+  const marked = payingOf(requests, split, markers, hold !== undefined, environment);
   const claim =
     hold === undefined
       ? marked
@@ -66,13 +65,14 @@ export async function limitFirst(
 
 /** The claim of limits that pay, in order. Counts the usage of those that hold nothing. */
 export function payingOf(
-  payers: readonly Payer[],
+  requests: readonly LimitRequest[],
   split: number | undefined,
   markers: readonly Marker[] | undefined,
   isHolding: boolean,
-  { clock }: Pick<Context["environment"], "clock">,
+  { clock, random }: Context["environment"],
 ): Claim<FirstOfAnswer> {
-  const counted = payers.map(({ request: { limit } }, i) => {
+  const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
+  const counted = requests.map(({ limit }, i) => {
     const isHeld = isHolding && limit.answer === undefined;
     return countsTake(limit, markers?.[i]) && !isHeld ? limit : undefined;
   });
@@ -105,7 +105,7 @@ export function paidBy(
     if (!repeated) paid.push({ name: limit.name, ...key, count });
     const isHeld = isHolding && limit.holdRows !== undefined;
     const marker = markers?.[i];
-    const memory = { limit, count, environment, readOnly, marker, isHeld, now };
+    const memory = { limit, count, environment, readOnly, marker, isHeld, context: of, now };
     const own = remember(result, memory);
     if (readOnly) return own;
     const counting = countingOf(countsTake(limit, marker), own);
@@ -176,10 +176,11 @@ export function openedBy(
 ): Opened<LimitFirstResult> | undefined {
   const { environment } = context;
   for (const request of requests) {
-    const { limit, count: passed } = request;
+    const { limit, count: passed, context: told } = request;
     const opened = context.opened(error, limit);
     if (opened === undefined) continue;
-    const own = remember(opened, { limit, count: 0, environment, readOnly: false, passed });
+    const memory = { limit, count: 0, environment, readOnly: false, passed, context: told };
+    const own = remember(opened, memory);
     const answer = { ok: true as const, paid: [], results: [own] };
     const of = { payers: [own], environment };
     return { request, answer: opened, result: payment(requests, answer, of) };
@@ -202,7 +203,8 @@ function payment(
   of: Pick<Memory, "payers" | "environment" | "readOnly">,
 ): LimitFirstResult {
   const names = requests.map(({ limit: { name } }) => name);
-  return remember(result, { limit: requests[0]!.limit, count: 0, names, ...of });
+  const { limit, context } = requests[0]!;
+  return remember(result, { limit, count: 0, names, context, ...of });
 }
 
 /** A list of limits that may pay for a call, and the terms that they share. */
@@ -234,10 +236,7 @@ function requestsOf(
   options: Sharing,
   of: string,
 ): LimitRequest[] {
-  if (!Array.isArray(items) || items.length === 0) {
-    const message = `${of} needs a list of at least one limit`;
-    throw new RateLimitConfigError("items", items, { message });
-  }
+  demandList(items, of, "items");
   const { split = false } = options;
   const count = countOf(options);
   const rows = new Set<string>();
@@ -253,7 +252,7 @@ function requestsOf(
         item.config === undefined ? (item.plan ?? planFor(context, item.name, options)) : undefined,
     });
     // The limit of an exempt caller looks like a shadow, too, but pays for every call.
-    if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name, of);
+    if (limit.config.shadow && limit.answer === undefined) throw shadowPayer(of, limit.name);
     const row = rowKey(limit.rows[0]);
     if (rows.has(row)) throw twice(limit.name, of);
     rows.add(row);
@@ -272,13 +271,6 @@ const OWN_COUNT = "the limits pay for one count together; give it to the call, a
 function notSplit(option: string, value: unknown, reason: string): RateLimitConfigError {
   const message = `${option} of an item does not go with split, got ${String(value)}: ${reason}`;
   return new RateLimitConfigError(option, value, { message });
-}
-
-function shadowed(name: string, of: string): RateLimitConfigError {
-  const message =
-    `${of} cannot ask "${name}", which is a shadow: it denies no call, so no limit after it ` +
-    "would ever pay; leave shadow out, or ask it beside this call with limit()";
-  return new RateLimitConfigError("shadow", true, { message });
 }
 
 export function twice(name: string, of: string): RateLimitConfigError {

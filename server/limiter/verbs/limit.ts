@@ -75,7 +75,7 @@ export function ownDecision(
   claim: Claim<RateLimitResult>,
   marker: Marker | undefined,
 ): [decision: Decided, of: Memory] {
-  const { limit: resolved, count } = request;
+  const { limit: resolved, count, context } = request;
   // Without an id, there is no hold: this throws.
   const terms = holdOf(options, request, marker);
   const mayGetOne = "atLeast" in request;
@@ -88,7 +88,8 @@ export function ownDecision(
   const held = hold ? withHolds(marked, heldBy) : marked;
   const decision = new TakeDecision(reclaimable(held, resolved), environment.clock);
   const isCounted = resolved.usage !== undefined && countsTake(resolved, options.once);
-  const of = { limit: resolved, count, environment, marker, isHeld: !!terms, isCounted, now: 0 };
+  const isHeld = terms !== undefined;
+  const of = { limit: resolved, count, environment, marker, isHeld, isCounted, context, now: 0 };
   return [decision, of];
 }
 
@@ -136,7 +137,8 @@ export class SingleCall implements LimitCall {
 
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
-    const { now, isChange, holding, mayCross } = this.made!;
+    const { now, isChange, holding, mayCross, crossed } = this.made!;
+    if (crossed !== undefined && crossed.length > 0) this.context.crossed(crossed);
     if (mayCross) this.cross();
     else if (holding !== undefined && holding.length > 0) this.reclaim(decided, holding);
     else this.decided(decided, now, isChange);
@@ -188,28 +190,26 @@ export class SingleCall implements LimitCall {
 
   answer(result: RateLimitResult, now: number, block?: Block): void {
     if (!result.ok) return this.end(result, now, false);
-    const { limit: resolved, count } = this.request;
+    const { limit: resolved, count, context } = this.request;
     const { environment } = this.context;
-    const of = { limit: resolved, count, environment, block };
+    const of = { limit: resolved, count, environment, block, context };
     this.end(remember(result, of), now, false);
   }
 
   failed(error: unknown): void {
     const { context, request } = this;
-    const { limit: resolved } = request;
+    const { limit: resolved, count: passed, context: told } = request;
     const opened = context.opened(error, resolved);
     if (opened === undefined) return this.reject(error);
     const readOnly = this.of?.readOnly ?? false;
     const { environment } = context;
-    const of = { limit: resolved, count: 0, environment, readOnly, passed: request.count };
+    const of = { limit: resolved, count: 0, environment, readOnly, passed, context: told };
     this.end(remember(opened, of), 0, false);
   }
 
   /** The only place where an answer is reported, and thrown. */
   protected end(result: RateLimitResult, now: number, isChange: boolean): void {
     const { request } = this;
-    const crossed = this.made?.crossed;
-    if (crossed !== undefined && crossed.length > 0) this.context.crossed(crossed);
     const counting = countingOf(this.of?.isCounted, result);
     report(this.context, this.action, request, result, isChange, counting);
     if (!result.ok && this.throws)
@@ -227,6 +227,7 @@ export class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimit
   readonly count: number;
   readonly reserve: boolean;
   readonly maxWait: number | undefined;
+  readonly context: unknown;
   readonly rows: readonly RowId[];
   /** When the last decision was made, by the limiter's clock, epoch ms. */
   now = 0;
@@ -245,7 +246,7 @@ export class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimit
   readonly clock: () => number;
 
   constructor(
-    { limit: resolved, count, reserve, maxWait }: LimitRequest,
+    { limit: resolved, count, reserve, maxWait, context }: LimitRequest,
     readonly environment: Environment,
   ) {
     const { part, floor } = resolved;
@@ -255,6 +256,7 @@ export class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimit
     this.count = count;
     this.reserve = reserve;
     this.maxWait = maxWait;
+    this.context = context;
     // With shards, a plain take is from the shard that is believed to be fuller. A call that finds too
     // few tokens there is decided on two shards.
     this.rows = isSharded
@@ -263,7 +265,7 @@ export class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimit
     this.config = part;
     // The other shard may still have tokens, so the first shard must not go into debt.
     const own = reserve && !isSharded ? floorOf(part, true) : floor;
-    const quiet = resolved.marks && quietTerms(resolved, count, own);
+    const quiet = resolved.marks && quietTerms(resolved, count, own, environment.clock());
     this.floor = quiet?.floor ?? own;
     this.over = quiet?.over;
     this.quiet = quiet?.quiet;

@@ -29,7 +29,7 @@ export async function readUsage(
 ): Promise<UsageReport> {
   rejectUnknownOptions(options, OPTIONS, "usage()");
   const { usage: terms, rows } = resolve(name, options, false);
-  if (terms === undefined) throw uncounted(name);
+  if (terms === undefined) throw uncounted(name, "usage()");
   const { every } = terms;
   const bounds = boundsOf(terms, options);
   const [first, end] = [bounds[0]!, bounds.at(-1)!];
@@ -86,9 +86,9 @@ function spansFrom(start: number, end: number, every: number): number[] {
   return Array.from({ length: (end - start) / every }, (_, i) => start + i * every);
 }
 
-function uncounted(name: string): RateLimitConfigError {
+export function uncounted(name: string, method: string): RateLimitConfigError {
   const message =
-    `limiter.usage() needs a limit that counts its usage: set usage: true of ${describe(name)}, ` +
+    `limiter.${method} needs a limit that counts its usage: set usage: true of ${describe(name)}, ` +
     "and it is counted from then on";
   return new RateLimitConfigError("usage", undefined, { message });
 }

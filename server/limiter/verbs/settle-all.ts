@@ -1,6 +1,5 @@
 /** `settle` of an answer of `limitAll`. The holds of the call end in one decision: all of them, or none. */
 import { validateCount } from "../../../core/count.js";
-import { describe, RateLimitInputError } from "../../../core/errors.js";
 import type { Receipt } from "../claims/receipt.js";
 import type { Context } from "../context/context.js";
 import {
@@ -8,6 +7,7 @@ import {
   isMissing,
   type Usage,
   type UsageByName,
+  validateByName,
   warnOf,
 } from "../holds/reported-use.js";
 import { endHoldsBy } from "../holds/settle-hold.js";
@@ -69,20 +69,9 @@ function countsOf(
   actual: Usage | UsageByName,
 ): readonly Usage[] {
   if (isMissing(actual) || typeof actual === "number") return items.map(() => actual);
-  if (typeof actual !== "object") {
-    const message = `settle() needs a number or an object of counts by name, got ${describe(actual)}`;
-    throw new RateLimitInputError("count", message);
-  }
-  const given = Object.keys(actual);
-  const other = given.find((name) => !items.some((names) => names.includes(name)));
-  if (other !== undefined) {
-    const message = `settle() got a count of ${describe(other)}, which is none of the limits that were charged`;
-    throw new RateLimitInputError("name", message);
-  }
+  validateByName(actual, items);
   return items.map((names) => {
-    const [name, second] = given.filter((each) => names.includes(each));
-    if (second === undefined) return name === undefined ? undefined : actual[name];
-    const message = `${describe(name)} and ${describe(second)} pay for one count: give settle() one of them`;
-    throw new RateLimitInputError("name", message);
+    const name = names.find((each) => Object.hasOwn(actual, each));
+    return name === undefined ? undefined : actual[name];
   });
 }

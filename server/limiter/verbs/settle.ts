@@ -45,7 +45,8 @@ export async function settle(
     const difference = actual - receipt.countIn(scope);
     if (difference < 0) await giveBack(context, receipt, -difference);
     if (difference <= 0) return;
-    const charged = await chargeLimit(context, receipt.limit, difference);
+    const { context: of } = receipt.memory;
+    const charged = await chargeLimit(context, receipt.limit, difference, { context: of });
     if (charged.ok) receipt.charge(difference, charged, scope);
   });
   return { settled: true };

@@ -47,6 +47,13 @@ export function lengthOfItem({ every }: Every, option?: number | "day"): number 
  * apart.
  */
 export function spansOf(terms: Every, from: number, to: number): [first: number, end: number] {
+  checkBounds(terms, from, to);
+  checkLength(terms, "from", from, to);
+  return [from, to];
+}
+
+/** @throws RateLimitConfigError for values that are no instants, or that are within a span. */
+export function checkBounds(terms: Every, from: number, to: number): void {
   for (const [option, value] of Object.entries({ from, to })) {
     if (Number.isSafeInteger(value)) continue;
     throw new RateLimitConfigError(option, value, "an instant, a whole number of epoch ms");
@@ -55,8 +62,6 @@ export function spansOf(terms: Every, from: number, to: number): [first: number,
   for (const [option, value] of Object.entries({ from, to })) {
     if (value % terms.every !== 0) throw withinSpan(terms, option, value);
   }
-  checkLength(terms, "from", from, to);
-  return [from, to];
 }
 
 function boundsOfMonth(terms: Every, options: Options & { month: string }): readonly number[] {

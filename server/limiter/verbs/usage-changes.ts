@@ -3,9 +3,9 @@
  * nothing is added to it any more, because meters keep the first event of an id, and refuse or ignore a later
  * one with another value.
  *
- * The rows of `core/rows/span.ts` are the list of spans. A cursor has a place in that list for each limit. Rows
- * that come after a cursor are of later spans: a minute after the end of a span, no process begins to write into
- * it, and `delay` after it, its transactions have ended, too.
+ * The rows of `core/rows/span.ts` are the list of spans. A cursor has a place in that list for each limit.
+ * Rows that come after a cursor are of later spans: a minute after the end of a span, no process begins to
+ * write into it, and `delay` after it, its transactions have ended, too.
  */
 import type { Bucket } from "../../../core/config.js";
 import { MINUTE } from "../../../core/durations.js";

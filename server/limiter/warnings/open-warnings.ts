@@ -23,7 +23,7 @@ const TELLING = MINUTE;
 const LOOK_EVERY = 15 * SECOND;
 /** How long a decision in a caller's own transaction is waited for, ms, before the next look. */
 const COMMIT = SECOND;
-/** Warnings of one look. */
+/** Warnings of one look. While listeners are told of so many, no further look begins. */
 const PAGE = 100;
 
 export interface WarningParts {
@@ -106,13 +106,17 @@ export function openWarnings(parts: WarningParts) {
   };
 }
 
-/** Tells the warnings of one limit. */
+/**
+ * Tells the warnings of one limit. No look waits for listeners, because one of them may never resolve.
+ */
 class Teller {
   /** The look that is under way, and whether another one is to follow. */
   #looking: Promise<void> | undefined;
   #again = false;
-  /** The ids of warnings that this process is telling. */
-  readonly #telling = new Set<string>();
+  /** The warnings that listeners are told now, and until when no other process tells them. */
+  readonly #telling = new Map<Promise<void>, number>();
+  /** Whether the last look has left warnings for when fewer are told. */
+  #isFull = false;
 
   constructor(
     private readonly name: string,
@@ -121,10 +125,11 @@ class Teller {
   ) {}
 
   /** Never rejects. Resolves once the warnings were told that were there when it was called. */
-  look(): Promise<void> {
+  async look(): Promise<void> {
     if (this.#looking !== undefined) this.#again = true;
     this.#looking ??= this.#lookUntilDone().finally(() => (this.#looking = undefined));
-    return this.#looking;
+    await this.#looking;
+    await Promise.all(this.#telling.keys());
   }
 
   async #lookUntilDone(): Promise<void> {
@@ -141,27 +146,40 @@ class Teller {
   /** @returns whether there may be more warnings to tell. */
   async #lookOnce(): Promise<boolean> {
     const { context, clock } = this.parts;
+    this.#isFull = this.#countTelling(clock()) >= PAGE;
+    if (this.#isFull) return false;
     const found = await context.earliest(sideName(WARNINGS, this.name), "", PAGE);
     const now = clock();
-    const due = found.filter(({ row, state }) => state.ts <= now && !this.#telling.has(row.key));
+    const due = found.filter(({ state }) => state.ts <= now);
     const claims = due.map((each) => claimOf(each, now + TELLING, clock));
     const claimed = claims.length === 0 ? [] : await context.apply(claims);
     const own = due.filter((_, i) => claimed[i]);
-    await Promise.all(own.map((each) => this.#tell(each)));
+    for (const each of own) this.#begin(each, now + TELLING);
     return found.length === PAGE && own.length > 0;
+  }
+
+  /** Without those that take so long that they may be told again. */
+  #countTelling(now: number): number {
+    for (const [told, until] of this.#telling) if (until <= now) this.#telling.delete(told);
+    return this.#telling.size;
+  }
+
+  #begin(found: FoundRow, until: number): void {
+    const told = this.#tell(found).then(() => {
+      this.#telling.delete(told);
+      return this.#isFull ? this.look() : undefined;
+    });
+    this.#telling.set(told, until);
   }
 
   async #tell({ row, state }: FoundRow): Promise<void> {
     const warning = warningOf(row, state);
     if (warning === undefined) return;
-    this.#telling.add(row.key);
     try {
       await Promise.all([...this.listeners].map(async (listener) => listener(warning)));
       await this.parts.context.apply([deletion([row])]);
     } catch (error) {
       this.#report("a listener of warnings", error);
-    } finally {
-      this.#telling.delete(row.key);
     }
   }
 

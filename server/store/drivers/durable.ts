@@ -96,6 +96,7 @@ export function durableStore(
       isConflict,
       prepare: () => table.createOverrides(),
     }),
+    sums: (of, terms) => table.run(() => statements.sums(connection, of, terms)),
     names: () => table.pages(() => namesOf(connection, statements)),
     prune: (terms) =>
       table.pages(() => {

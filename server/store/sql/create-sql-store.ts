@@ -13,9 +13,9 @@ import { createTransactionRunner } from "../transactions/owned-by-store.js";
 import type { Connection } from "./connection.js";
 import type { ConnectionAtOnce } from "./connection-at-once.js";
 import { periodicLine, periodicLines } from "./current-window.js";
-import { boundLockWaits, type Statements } from "./dialect.js";
+import { boundLockWaits, type Dialect, type Statements } from "./dialect.js";
 import { DIALECTS } from "./dialects.js";
-import type { SqlDriver } from "./driver.js";
+import type { SqlConnection, SqlDriver } from "./driver.js";
 import { SqlOverrideTable } from "./override-table.js";
 import { pruneSql } from "./prune.js";
 import { SqlTransactions, type SqlTransactionsOptions } from "./sql-transactions.js";
@@ -31,6 +31,8 @@ export interface SqlStoreOptions {
   isRemote?: boolean;
 }
 
+/** How long a statement over many rows may take, ms. */
+const LONGEST_STATEMENT = 20_000;
 /** How long a statement of a Serializable transaction may wait for one lock, ms. */
 const LOCK_WAIT = 1000;
 
@@ -164,7 +166,7 @@ function browsing(
   }: Pick<Parts<never>, "single" | "dialect" | "table" | "isConflict" | "wrap">,
   own: Connection,
   apply: RateLimitStore["apply"],
-): Required<Pick<RateLimitStore, "list" | "earliest" | "names" | "prune">> {
+): Required<Pick<RateLimitStore, "list" | "earliest" | "sums" | "names" | "prune">> {
   /** Retries a read: a read can meet a conflict, too, on SQLite and at Serializable. */
   async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
     try {
@@ -178,6 +180,10 @@ function browsing(
   return {
     list,
     earliest: (...of) => reading(() => table.statements.earliest(single, ...of)),
+    sums: (name, terms) =>
+      reading(() =>
+        patiently(dialect, single, (connection) => table.statements.sums(connection, name, terms)),
+      ),
     async *names() {
       let last: string | undefined;
       const next = () => reading<string | undefined>(() => table.statements.nextName(single, last));
@@ -193,6 +199,28 @@ function browsing(
       }
     },
   };
+}
+
+/**
+ * Runs a statement over many rows in a transaction, where there are pools. A pool takes the connection of a
+ * statement outside of a transaction for dead after five seconds, and then doubts its other connections.
+ */
+function patiently<TResult>(
+  dialect: Dialect,
+  single: SqlDriver,
+  run: (connection: SqlConnection) => Promise<TResult>,
+): Promise<TResult> {
+  if (dialect.isFile || single.transaction === undefined) return run(single);
+  return single.transaction(
+    async (tx) => {
+      const connection = single.within(tx);
+      if (dialect.boundStatements) {
+        await connection.execute(dialect.boundStatements(LONGEST_STATEMENT), []);
+      }
+      return run(connection);
+    },
+    { isolationLevel: "ReadCommitted", timeout: LONGEST_STATEMENT },
+  );
 }
 
 /** The methods by which calls of the limiter become part of transactions. */

@@ -8,6 +8,7 @@ import type { OverrideRow } from "../override-table.js";
 import type { Settled, Write, WriteGroup } from "../plan-writes.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import type { Decision, FoundRow, RowId } from "../store.js";
+import type { FoundSums, SumTerms } from "../sums.js";
 import type { Connection } from "./connection.js";
 import type { ConnectionAtOnce } from "./connection-at-once.js";
 import type { DatabaseErrors } from "./database-errors.js";
@@ -43,6 +44,11 @@ export interface Dialect {
    * own.
    */
   boundLockWaits?(ms: number): string;
+  /**
+   * The text of a statement that bounds how long each later statement of a transaction may take. Absent if
+   * a statement goes on when its caller no longer waits.
+   */
+  boundStatements?(ms: number): string;
   /** Makes a driver or a client close a connection to a server that accepts no writes. */
   readonly readOnlyProbe?: {
     /** Whether a transaction may have failed because its server accepts no writes. */
@@ -148,6 +154,8 @@ export interface Statements {
     prefix: string,
     count: number,
   ): Promise<FoundRow[]>;
+  /** See `RateLimitStore.sums`. */
+  sums(connection: SqlConnection, name: string, terms: SumTerms): Promise<FoundSums>;
   /** The first name after `after`, in the order of the primary key, found without a scan. */
   nextName(connection: SqlConnection, after: string | undefined): Promise<string | undefined>;
 }
@@ -156,8 +164,8 @@ export interface Statements {
 export interface OverrideStatements {
   /** Returns all rows. */
   readonly read: string;
-  /** Returns the row with an `id`, and the row of all keys. Parameters: `id`. */
-  readonly readOf: string;
+  /** Returns the rows with one of so many names. Parameters: the names and the key of `id`. */
+  readonly readOf: (names: number) => string;
   /** Returns the first `limit` rows, by name and key. */
   readonly readFirst: (limit: number) => string;
   /** Returns the first `limit` rows after an `id`. Parameters: `name`, `name` and `key`. */

@@ -1,7 +1,12 @@
 /** The table of overrides in a SQL database, by statements that all drivers can run. */
 import { retryConflicts } from "../retry-conflicts.js";
 import type { Call } from "../call.js";
-import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
+import {
+  type OverrideRow,
+  type OverrideRowIds,
+  overridesName,
+  type OverrideTable,
+} from "../override-table.js";
 import type { Dialect, OverrideStatements } from "./dialect.js";
 import type { SqlConnection, SqlRow } from "./driver.js";
 import type { TableName } from "./sql.js";
@@ -60,8 +65,8 @@ export class SqlOverrideTable implements OverrideTable {
     return this.#run(call, () => this.#readBy(this.options.connection));
   }
 
-  readOf(name: string, key: string, call?: Call): Promise<OverrideRow[]> {
-    return this.#run(call, () => this.#readOfBy(this.options.connection, { name, key }));
+  readOf(names: readonly string[], key: string, call?: Call): Promise<OverrideRow[]> {
+    return this.#run(call, () => this.#readOfBy(this.options.connection, { names, key }));
   }
 
   readPage(
@@ -107,11 +112,10 @@ export class SqlOverrideTable implements OverrideTable {
     return this.#rows(await reader.query(this.#sql.read, []));
   }
 
-  async #readOfBy(
-    reader: SqlConnection,
-    { name, key }: Pick<OverrideRow, "name" | "key">,
-  ): Promise<OverrideRow[]> {
-    return this.#rows(await reader.query(this.#sql.readOf, this.#sql.id(name, key)));
+  async #readOfBy(reader: SqlConnection, { names, key }: OverrideRowIds): Promise<OverrideRow[]> {
+    const ids = names.map((name) => this.#sql.id(name, key));
+    const params = [...ids.map(([name]) => name), ids[0]![1]];
+    return this.#rows(await reader.query(this.#sql.readOf(names.length), params));
   }
 
   #rows(found: readonly SqlRow[]): OverrideRow[] {

@@ -2,12 +2,14 @@
 import { capacityOf } from "../../../core/config.js";
 import { HOUR } from "../../../core/durations.js";
 import { keyOption } from "../../../core/key-option.js";
+import { kindSetBy } from "../../../core/override-kinds.js";
 import { isCredits } from "../../../core/rows/credits.js";
 import type { OperatorAction } from "../../limiter/types/limiter-options.js";
 import type { Operator } from "../../limiter/parts/operator.js";
-import type { OverrideRule } from "../../limiter/types/override-types.js";
+import type { OverrideKind, OverrideRule } from "../../limiter/types/override-types.js";
 import { badRequest } from "./admin-errors.js";
-import type { AdminChange } from "./admin-types.js";
+import type { AdminChange } from "./change-types.js";
+import { logged } from "./log-action.js";
 import { readItem } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";
 import { withSince } from "./since.js";
@@ -21,33 +23,62 @@ export interface ActionInput {
   key?: string | undefined;
   stored?: boolean | undefined;
   for?: number | undefined;
+  until?: number | undefined;
   times?: number | undefined;
+  add?: number | undefined;
   plan?: string | undefined;
+  only?: OverrideKind | undefined;
+  why?: string | undefined;
+}
+
+/** The parts of the router by which actions are carried out. */
+export interface ActParts {
+  operator: Operator;
+  recorder: DecisionRecorder;
 }
 
 /**
- * Carries out an action, and tells the listeners of decisions.
+ * Carries out an action, writes it down, and tells the listeners of decisions.
  *
  * @param by the operator, as `admin.actor` names them.
  */
 export async function act(
-  { operator, recorder }: { operator: Operator; recorder: DecisionRecorder },
+  parts: ActParts,
+  action: Exclude<OperatorAction, "undo">,
+  input: ActionInput,
+  by: string | undefined,
+): Promise<AdminChange> {
+  const { operator } = parts;
+  demandFitting(operator, action, input);
+  const key = storedKeyOf(operator, input);
+  const { name, why } = input;
+  const id = await logged(operator, { action, name, key, by, why }, kindSetBy(action), () =>
+    change(operator, action, key, input),
+  );
+  return { ...(await changed(parts, action, input, by)), ...(id !== undefined && { change: id }) };
+}
+
+/** Tells the listeners of decisions what was done, and reads what is now. */
+export async function changed(
+  { operator, recorder }: ActParts,
   action: OperatorAction,
   input: ActionInput,
   by: string | undefined,
 ): Promise<AdminChange> {
   const { name } = input;
-  demandFitting(operator, action, input);
   const key = storedKeyOf(operator, input);
-  await change(operator, action, key, input);
   const plan = await operator.planOf(name, key, givenKeyOf(input));
   await tell(operator, action, { ...input, storedKey: key, ownPlan: plan }, by);
-  const [read, override] = await Promise.all([
+  const [read, overrides] = await Promise.all([
     readItem(operator, name, key, plan),
-    overrideOf(operator, name, key),
+    operator.overriding?.layersOf(name, key) ?? [],
   ]);
   const [item] = await withSince(operator, recorder, name, [read]);
-  return { now: operator.clock(), item: item!, ...(override && { override }) };
+  return {
+    now: operator.clock(),
+    item: item!,
+    ...(overrides.length > 0 && { overrides: overrides.toReversed() }),
+  };
 }
 
 interface ToTell extends ActionInput {
@@ -59,7 +90,7 @@ interface ToTell extends ActionInput {
 async function tell(
   operator: Operator,
   action: OperatorAction,
-  { name, key, storedKey, ownPlan }: ToTell,
+  { name, key, why, storedKey, ownPlan }: ToTell,
   by: string | undefined,
 ): Promise<void> {
   const { decisions, clock } = operator;
@@ -79,35 +110,38 @@ async function tell(
     result,
     ...(plan !== undefined && { plan }),
     ...(by !== undefined && { by }),
+    ...(why && { why }),
   });
 }
 
 async function change(
   { operations, overrides, clock }: Operator,
-  action: OperatorAction,
+  action: Exclude<OperatorAction, "undo">,
   key: string | undefined,
-  { name, times, plan, for: ms = action === "ban" ? DEFAULT_BAN : undefined }: ActionInput,
+  { name, times, add, plan, only, until, for: ms }: ActionInput,
 ): Promise<void> {
   const of = keyOption(key);
   if (action === "reset") return operations.reset(name, of);
   if (action === "clear") {
-    await overrides.clear(name, of);
+    await overrides.clear(name, { ...of, only });
     return;
   }
   const rules: Record<typeof action, OverrideRule> = {
     ban: { blocked: true },
     exempt: { unlimited: true },
     raise: { times: times! },
+    give: { add: add! },
     plan: { plan: plan! },
   };
-  const until = ms === undefined ? {} : { until: clock() + ms };
-  await overrides.set(name, { ...rules[action], ...of, ...until });
+  const lasts = ms ?? (action === "ban" && until === undefined ? DEFAULT_BAN : undefined);
+  const end = lasts === undefined ? until : clock() + lasts;
+  await overrides.set(name, { ...rules[action], ...of, until: end });
 }
 
 /** @throws TRPCError `BAD_REQUEST` for an action or a plan that the limit cannot have. */
 function demandFitting(
-  { configs, slotConfigs, hasOverrides, plans }: Operator,
-  action: OperatorAction,
+  { configs, slotConfigs, overriding, plans }: Operator,
+  action: Exclude<OperatorAction, "undo">,
   { name, plan }: ActionInput,
 ): void {
   if (action === "reset") {
@@ -122,24 +156,18 @@ function demandFitting(
     const message = `"${action}" changes a limit of tokens, and "${name}" has slots; "reset" frees all slots of a key`;
     throw badRequest(message);
   }
+  if (action === "give" && isCredits(configs.get(name)!)) {
+    const message = `"${name}" is a balance of credits; add to it with limiter.credit()`;
+    throw badRequest(message);
+  }
   if (action === "plan" && !plans.has(name)) throw badRequest(`"${name}" has no plans`);
   if (plan !== undefined && !plans.names.includes(plan)) {
     throw badRequest(`plan must be one of ${plans.names.map((each) => `"${each}"`).join(", ")}`);
   }
-  if (hasOverrides) return;
+  if (overriding !== undefined) return;
   throw badRequest(
     `"${action}" needs overrides, and this limiter has none: give createRateLimiter the option overrides: true`,
   );
-}
-
-/** The override of exactly this key, or of all keys. */
-async function overrideOf(
-  { overrides, hasOverrides, slotConfigs }: Operator,
-  name: string,
-  key: string | undefined,
-) {
-  if (!hasOverrides || slotConfigs.has(name)) return undefined;
-  return overrides.get(name, keyOption(key));
 }
 
 /**

@@ -8,15 +8,13 @@ import { act, type ActionInput } from "./actions.js";
 import { badRequest } from "./admin-errors.js";
 import type {
   AdminAction,
-  AdminChange,
-  AdminDenial,
-  AdminDenials,
   AdminKey,
+  AdminKeyLimit,
   AdminLimits,
   AdminPage,
-  AdminPlanChange,
-  AdminUsage,
 } from "./admin-types.js";
+import type { AdminChange, AdminPlanChange } from "./change-types.js";
+import type { AdminDenial, AdminDenials, AdminTop, AdminUsage } from "./usage-types.js";
 import { givePlan } from "./give-plan.js";
 import { type Guard, refusal } from "./guard.js";
 import { listItems, type Lists } from "./read-items.js";
@@ -26,24 +24,32 @@ import type {
   AdminKeyInput,
   AdminListInput,
   AdminPlanInput,
+  AdminTopInput,
   AdminUsageInput,
 } from "./router-types.js";
+import { nearKeys } from "./near-keys.js";
 import { DEFAULT_ITEMS } from "./schemas.js";
 import { showKey } from "./show-key.js";
 import { shownLimit, withPlans } from "./show-limit.js";
+import { showTop, type TopUses } from "./show-top.js";
 import { showUsage, type Uses } from "./show-usage.js";
 import { withSince } from "./since.js";
 import { givenKeyOf, storedKeyOf } from "./stored-key-of.js";
+import type { TopOfProcesses } from "./top-of-processes.js";
 
-const ACTIONS: readonly AdminAction[] = ["view", ...OPERATOR_ACTIONS];
+const ACTIONS: readonly AdminAction[] = [
+  "view",
+  ...OPERATOR_ACTIONS.filter((action) => action !== "undo"),
+];
 
 /** The parts that all procedures of a router share. */
 export interface AdminParts<TName extends string> {
-  limiter: Lists & Uses & { readonly limits: LimitConfigs };
+  limiter: Lists & TopUses & Uses & { readonly limits: LimitConfigs };
   names: readonly TName[];
   operator: Operator;
   guard: Guard<TName>;
   recorder: DecisionRecorder;
+  ofProcesses: TopOfProcesses;
   /** The operator, as `admin.actor` names them. */
   actorOf: (ctx: unknown) => string | undefined;
 }
@@ -69,7 +75,8 @@ export async function answerLimits<TName extends string>(
   ]);
   const { isHashed: hashed, clock } = operator;
   const limits = shown.map((name) => shownLimit(operator, name, limiter.limits[name]!));
-  return { now: clock(), hashed, actions, limits };
+  const disabled = !operator.isOn() && { disabled: true as const };
+  return { now: clock(), hashed, ...disabled, actions, limits };
 }
 
 export async function answerList(
@@ -90,8 +97,15 @@ export async function answerKey<TName extends string>(
     guard.allows(ctx, "view", { name, key: input?.key }),
   );
   const key = storedKeyOf(operator, input);
-  const limits = await showKey(parts, shown, key, givenKeyOf(input));
-  return { now: operator.clock(), ...keyOption(key), limits };
+  const given = givenKeyOf(input);
+  const limits = await showKey(parts, shown, key, given);
+  const near =
+    !input?.near || given === undefined || operator.isHashed || limits.some(isKnown)
+      ? undefined
+      : await nearKeys(operator, shown, given, (name, other) =>
+          guard.allows(ctx, "view", { name, key: other }),
+        );
+  return { now: operator.clock(), ...keyOption(key), limits, ...(near && { near }) };
 }
 
 export async function answerUsage(
@@ -105,10 +119,7 @@ export async function answerDenials<TName extends string>(
   { names, operator, guard, recorder }: AdminParts<TName>,
   { ctx, input: { name, count = DEFAULT_ITEMS } = {} }: AdminCall<AdminDenialsInput | undefined>,
 ): Promise<AdminDenials<TName>> {
-  const shown =
-    name === undefined
-      ? await allowed(names, (each) => guard.allows(ctx, "view", { name: each }))
-      : [known(names, name)];
+  const shown = await viewed({ names, guard }, ctx, name);
   const { since, items } = recorder.denials(shown, count);
   return {
     now: operator.clock(),
@@ -117,8 +128,15 @@ export async function answerDenials<TName extends string>(
   };
 }
 
+export async function answerTop<TName extends string>(
+  parts: AdminParts<TName>,
+  { ctx, input: { name, ...question } }: AdminCall<AdminTopInput>,
+): Promise<AdminTop<TName>> {
+  return showTop(parts, await viewed(parts, ctx, name), question);
+}
+
 export function answerAction(
-  action: Exclude<OperatorAction, "plan">,
+  action: Exclude<OperatorAction, "plan" | "undo">,
 ): Answer<string, ActionInput, AdminChange> {
   return async (parts, { ctx, input }) => {
     const by = parts.actorOf(ctx);
@@ -135,7 +153,18 @@ export async function answerPlan<TName extends string>(
   return givePlan(parts, of, input, by);
 }
 
-function known<TName extends string>(names: readonly TName[], name: string): TName {
+/** The limit of the input, or all limits that the caller may view. */
+export async function viewed<TName extends string>(
+  { names, guard }: Pick<AdminParts<TName>, "names" | "guard">,
+  ctx: unknown,
+  name: string | undefined,
+  key?: string,
+): Promise<TName[]> {
+  if (name !== undefined) return [known(names, name)];
+  return allowed(names, (each) => guard.allows(ctx, "view", { name: each, key }));
+}
+
+export function known<TName extends string>(names: readonly TName[], name: string): TName {
   const found = names.find((each) => each === name);
   if (found === undefined) throw badRequest("There is no such rate limit");
   return found;
@@ -161,6 +190,13 @@ async function allowed<TItem>(
 ): Promise<TItem[]> {
   const answers = await Promise.all(all.map(allows));
   return all.filter((_, i) => answers[i]);
+}
+
+/** Whether anything is stored of the key under this limit. */
+function isKnown({ rows, overrides, item, slots }: AdminKeyLimit): boolean {
+  const holders = slots?.holders?.length ?? 0;
+  const has = overrides !== undefined || item.override !== undefined;
+  return rows.length > 0 || holders > 0 || has;
 }
 
 function shownDenial<TName extends string>(

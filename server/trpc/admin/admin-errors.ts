@@ -3,7 +3,7 @@ import { TRPCError } from "@trpc/server";
 import { isTRPCError, toPublicError } from "../errors.js";
 
 /** The options of the limiter's methods with values that come from the caller. */
-const OF_CALLER = new Set(["times", "from", "to", "every"]);
+const OF_CALLER = new Set(["times", "add", "until", "only", "from", "to", "every"]);
 
 export function badRequest(message: string, cause?: unknown): TRPCError {
   return new TRPCError({ code: "BAD_REQUEST", message, cause });

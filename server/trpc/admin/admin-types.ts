@@ -1,17 +1,17 @@
-/** The options and the answers of the admin router. The answers are plain JSON. */
+/** The options of the admin router, and what it shows of limits and keys. The answers are plain JSON. */
 import type { ShownConfig } from "../../../core/config.js";
 import type {
   ConcurrencyConfig,
   LimitConfig,
   RateLimitConfig,
 } from "../../../core/limit-config.js";
-import type { Usage } from "../../../core/usage.js";
 import type { HoldThen } from "../../../core/rows/hold.js";
 import type { OperatorAction } from "../../limiter/types/limiter-options.js";
 import type { OverrideRule } from "../../limiter/types/override-types.js";
+import type { AdminUsageItem } from "./usage-types.js";
 
 /** The action of a caller of the admin router: to look, or to change something. */
-export type AdminAction = "view" | OperatorAction;
+export type AdminAction = "view" | Exclude<OperatorAction, "undo">;
 
 /** The argument of `admin.authorize`. */
 export interface AdminAuthorizeOptions<TContext, TName extends string> {
@@ -71,7 +71,7 @@ export interface AdminLimit<TName extends string = string> {
   usageEvery?: number;
   /** Whether calls may hold tokens of the limit. */
   holds: boolean;
-  /** Whether the limit can be overridden: `ban`, `exempt`, `raise`, `plan` and `clear`. */
+  /** Whether the limit can be overridden: `ban`, `exempt`, `raise`, `give`, `plan` and `clear`. */
   overrides: boolean;
 }
 
@@ -89,6 +89,8 @@ export interface AdminLimits<TName extends string = string> {
   now: number;
   /** Whether keys are stored as hashes. If so, lists show hashes instead of keys. */
   hashed: boolean;
+  /** Present while the limits are switched off (`enabled`): every call passes. */
+  disabled?: true;
   /**
    * The actions that this caller may take at all. A single call can still be refused for its name or key.
    */
@@ -189,14 +191,6 @@ export interface AdminSlots {
   waiting: number;
 }
 
-/** The usage that was counted in one item. */
-export interface AdminUsageItem extends Usage {
-  /** The start of the item, epoch ms. */
-  start: number;
-  /** The end of the item, epoch ms. */
-  end: number;
-}
-
 /** One limit of a key. */
 export interface AdminKeyLimit<TName extends string = string> {
   /** The limit. */
@@ -211,8 +205,11 @@ export interface AdminKeyLimit<TName extends string = string> {
   holds?: AdminHold[] | undefined;
   /** The slots, for a limit of slots. */
   slots?: AdminSlots | undefined;
-  /** The override of exactly this key; without a key, the override of all keys. */
-  override?: AdminOverride | undefined;
+  /**
+   * The overrides of exactly this key; without a key, those of all keys. Each lies over those after it, so
+   * the first is the one that counts.
+   */
+  overrides?: AdminOverride[] | undefined;
   /** The usage of the last 24 hours, for a limit with usage. */
   usage?: AdminUsageItem[] | undefined;
 }
@@ -225,63 +222,10 @@ export interface AdminKey<TName extends string = string> {
   key?: string | undefined;
   /** The limits that this caller may view for this key, in the order of the limiter. */
   limits: AdminKeyLimit<TName>[];
-}
-
-/** The answer of `usage`. */
-export interface AdminUsage {
-  /** The items in order, without gaps. */
-  items: AdminUsageItem[];
   /**
-   * The source of the numbers. `"usage"`: `limiter.usage`, for all processes. `"process"`: the decisions
-   * of this process since `since`; `givenBack` is then 0, because tokens that are given back are not
-   * known.
+   * With the input `near`, for a key that a person has typed and that has neither a row nor an override: at
+   * most 8 keys with rows that begin with it, also in other letter case and without spaces around it. Absent
+   * for other keys, and where keys are hashed. Only keys that this caller may view.
    */
-  source: "usage" | "process";
-  /** From when on the numbers are complete, epoch ms. */
-  since: number;
-}
-
-/** A call that was denied. */
-export interface AdminDenial<TName extends string = string> {
-  /** When the call was denied, epoch ms. */
-  at: number;
-  /** The limit. */
-  name: TName;
-  /** The key of the rows, hashed where there is a `hashKey`; absent for the shared bucket. */
-  key?: string | undefined;
-  /** The tokens that the call wanted. */
-  count: number;
-  /** Whole ms that the call was told to wait; 8e15 for never. */
-  retryAfter: number;
-}
-
-/** The answer of `denials`. */
-export interface AdminDenials<TName extends string = string> {
-  /** The limiter's clock, epoch ms. */
-  now: number;
-  /** From when on the list is complete, epoch ms. */
-  since: number;
-  /** The denials, the newest first. */
-  items: AdminDenial<TName>[];
-}
-
-/** The answer of each action but `plan`. */
-export interface AdminChange {
-  /** The limiter's clock, epoch ms. */
-  now: number;
-  /** The bucket after the action; for an action on all keys, the shared bucket. */
-  item: AdminItem;
-  /** The override of exactly this key, or of all keys, that is in force after the action. */
-  override?: AdminOverride | undefined;
-}
-
-/** The answer of `plan`. */
-export interface AdminPlanChange<TName extends string = string> {
-  /** The limiter's clock, epoch ms. */
-  now: number;
-  /** The limits that were changed, in the order of the limiter. */
-  changes: (AdminChange & {
-    /** The limit. */
-    name: TName;
-  })[];
+  near?: string[];
 }

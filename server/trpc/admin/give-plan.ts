@@ -1,6 +1,6 @@
 /** Puts a key on a plan, for one limit, or for all limits with plans that the caller may change. */
 import { act, type ActionInput } from "./actions.js";
-import type { AdminPlanChange } from "./admin-types.js";
+import type { AdminPlanChange } from "./change-types.js";
 
 /**
  * Changes one limit after the other, and tells the listeners of each change: if a later limit fails, the

@@ -6,7 +6,6 @@ import type { LimitItem, LimitPage, ListOptions } from "../../limiter/types/list
 import { waitForOne } from "../../limiter/list/list-denied.js";
 import { cursorOf, readItems } from "../../limiter/list/list-rows.js";
 import type { Operator } from "../../limiter/parts/operator.js";
-import type { OverriddenAnswer } from "../../limiter/limits/resolved-limit.js";
 import { readSlotItems } from "../../limiter/list/list-slots.js";
 import type { AdminItem } from "./admin-types.js";
 
@@ -96,24 +95,10 @@ async function listFull(
 
 /** Adds how long a call for one token would have to wait, if it would have to wait. */
 function withWait(operator: Operator, name: string, item: LimitItem): AdminItem {
-  const retryAfter = waitForOne(answerOf(operator, name, item), item);
+  const { key, plan } = item;
+  const { answer } = operator.resolve(name, { ...keyOption(key), plan });
+  const retryAfter = waitForOne(answer, item);
   return { ...item, ...(retryAfter !== undefined && { retryAfter }) };
-}
-
-/** The answer of an override or a plan to every call; `undefined` where the rows decide. */
-function answerOf(
-  { plans }: Operator,
-  name: string,
-  { override, plan }: LimitItem,
-): Pick<OverriddenAnswer, "kind" | "until"> | undefined {
-  const { blocked, unlimited, until, plan: given } = override ?? {};
-  if (blocked) return { kind: "blocked", until };
-  if (unlimited) return { kind: "unlimited", until };
-  const entry = plan === undefined ? undefined : plans.entry(name, plan);
-  // The answer of a plan has no end, unless an override has given the plan.
-  const end = given === undefined ? undefined : until;
-  if (entry === "none") return { kind: "blocked", until: end };
-  return entry === "unlimited" ? { kind: "unlimited", until: end } : undefined;
 }
 
 /** A list does not know the plans of slots. Keys with known plans are read again by their plans. */

@@ -1,12 +1,13 @@
 /**
- * The latest decisions of this process, for operators: the newest denials, and how much was granted and
- * denied in each minute of a day. The number of limits that the limiter names bounds the memory; the
- * number of keys and calls does not matter.
+ * The latest decisions of this process, for operators: the newest denials, how much was granted and denied
+ * in each minute of a day, and which keys had the most, see `key-history.ts`. The number of limits that the
+ * limiter names bounds the memory; the number of keys and calls does not matter.
  */
 import { MINUTE } from "../../../core/durations.js";
 import type { Usage } from "../../../core/usage.js";
 import type { DecisionEvent } from "../../limiter/types/limiter-options.js";
 import { usageOfEvent } from "../../limiter/usage/usage-of-event.js";
+import { KEPT_HISTORY, KeyHistory, type TopCounts } from "./key-history.js";
 
 /** The denials that are kept of each limit: as many as one answer can have. */
 export const KEPT_DENIALS = 200;
@@ -31,6 +32,7 @@ class KeptDecisions {
   readonly #ring: Denial[] = [];
   /** The usage by the start of its minute, the oldest first. */
   readonly #minutes = new Map<number, Usage>();
+  readonly history = new KeyHistory();
 
   denied(denial: Denial): void {
     this.#ring[this.#next] = denial;
@@ -67,6 +69,8 @@ class KeptDecisions {
 export class DecisionRecorder {
   /** When the recorder began to listen, epoch ms. */
   readonly since: number;
+  /** Called with each decision that is recorded. */
+  heard: (() => void) | undefined;
   readonly #byName: ReadonlyMap<string, KeptDecisions>;
   #number = 0;
 
@@ -85,6 +89,8 @@ export class DecisionRecorder {
     if (kept === undefined || usage === undefined) return;
     const at = this.clock();
     kept.used(at, usage);
+    kept.history.add(at, key ?? "", usage);
+    this.heard?.();
     if (result.ok) return;
     const { retryAfter } = result;
     kept.denied({ at, name, key, count, retryAfter, number: this.#number++ });
@@ -105,6 +111,16 @@ export class DecisionRecorder {
    */
   minute(name: string, start: number): Usage | undefined {
     return this.#byName.get(name)?.minute(start);
+  }
+
+  /** The keys with the most, as their callers gave them; `undefined` for a name that is not recorded. */
+  top(name: string, from: number, to: number): TopCounts | undefined {
+    return this.#byName.get(name)?.history.top(from, to);
+  }
+
+  /** From when on the keys with the most are complete, epoch ms. */
+  get keysSince(): number {
+    return Math.max(this.since, this.clock() - KEPT_HISTORY);
   }
 
   /** From when on the minutes are complete, epoch ms. */

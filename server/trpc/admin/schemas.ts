@@ -4,6 +4,7 @@
  */
 import { z } from "zod/v4";
 import { DAY } from "../../../core/durations.js";
+import { OVERRIDE_KINDS } from "../../../core/override-kinds.js";
 import { keySchema } from "../schemas.js";
 
 /** The longest ban, ms. */
@@ -13,6 +14,10 @@ const LONGEST = 3650 * DAY;
  * exemption.
  */
 const MOST_TIMES = 1e6;
+/** The most tokens of a top-up. */
+const MOST_ADDED = 1e15;
+/** The longest reason, in characters: it has to fit into a row of the log. */
+const MOST_WHY = 200;
 /** Items of one answer. */
 const MOST_ITEMS = 200;
 export const DEFAULT_ITEMS = 100;
@@ -22,6 +27,7 @@ const LONGEST_CURSOR = 2000;
 const count = z.int().min(1).max(MOST_ITEMS).optional();
 const instant = z.int().min(0);
 const stored = z.boolean().optional();
+const why = z.string().trim().max(MOST_WHY).optional();
 
 /**
  * Whether the target is one key, or explicitly all keys. A key that is missing by mistake must not mean
@@ -30,6 +36,8 @@ const stored = z.boolean().optional();
 function isOne({ key, all = false }: { key?: string | undefined; all?: boolean | undefined }) {
   return (key === undefined) === all;
 }
+
+const ONE_END = { error: "give for or until, not both" };
 
 const TARGET = { error: "give a key, or all: true in place of it for all keys" };
 
@@ -41,8 +49,16 @@ export function createAdminSchemas<TName extends string>() {
     key: keySchema.optional(),
     stored,
     all: z.boolean().optional(),
+    why,
   });
-  const timed = target.extend({ for: z.int().min(1).max(LONGEST).optional() });
+  const timed = target.extend({
+    for: z.int().min(1).max(LONGEST).optional(),
+    until: instant.optional(),
+  });
+  const timing = <TShape extends z.ZodObject>(shape: TShape) =>
+    shape.refine(isOne, TARGET).refine((given: { for?: unknown; until?: unknown }) => {
+      return given.for === undefined || given.until === undefined;
+    }, ONE_END);
   return {
     list: z.strictObject({
       name,
@@ -50,12 +66,34 @@ export function createAdminSchemas<TName extends string>() {
       after: z.string().max(LONGEST_CURSOR).optional(),
       count,
     }),
-    key: z.strictObject({ key: keySchema.optional(), stored }).optional(),
+    key: z
+      .strictObject({ key: keySchema.optional(), stored, near: z.boolean().optional() })
+      .optional(),
     usage: z.strictObject({ name, from: instant, to: instant, every: z.int().min(1).optional() }),
     denials: z.strictObject({ name: name.optional(), count }).optional(),
+    top: z.strictObject({
+      name: name.optional(),
+      from: instant,
+      to: instant,
+      by: z.enum(["denied", "taken"]),
+      count,
+    }),
     target: target.refine(isOne, TARGET),
-    timed: timed.refine(isOne, TARGET),
-    plan: timed.extend({ name: name.optional(), plan: z.string().max(191) }).refine(isOne, TARGET),
-    raise: timed.extend({ times: z.number().gt(0).max(MOST_TIMES) }).refine(isOne, TARGET),
+    clear: target.extend({ only: z.enum(OVERRIDE_KINDS).optional() }).refine(isOne, TARGET),
+    timed: timing(timed),
+    plan: timing(timed.extend({ name: name.optional(), plan: z.string().max(191) })),
+    raise: timing(timed.extend({ times: z.number().gt(0).max(MOST_TIMES) })),
+    give: timing(timed.extend({ add: z.number().gt(0).max(MOST_ADDED) })),
+    overrides: z.strictObject({ name: name.optional(), count }).optional(),
+    changes: z
+      .strictObject({
+        name: name.optional(),
+        key: keySchema.optional(),
+        stored,
+        before: instant.optional(),
+        count,
+      })
+      .optional(),
+    undo: z.strictObject({ id: z.string().max(40), why }),
   };
 }

@@ -40,16 +40,16 @@ export async function showKey<TName extends string>(
   const { operator, limiter } = parts;
   // Write the usage that this process has counted, so that it is shown, too.
   await limiter.flushUsage();
-  const overrides = operator.hasOverrides ? await operator.overrides.list() : [];
+  const all = (await operator.overriding?.allNow()) ?? [];
   const shown = names.map(async (name) => {
-    const override = overrides.find((each) => each.name === name && each.key === key);
+    const overrides = all.filter((each) => each.name === name && each.key === key).toReversed();
     const limit = await showLimit(parts, name, key, await operator.planOf(name, key, given));
-    return limit && { name, ...limit, ...(override && { override }) };
+    return limit && { name, ...limit, ...(overrides.length > 0 && { overrides }) };
   });
   return (await Promise.all(shown)).flatMap((limit) => limit ?? []);
 }
 
-type Shown = Omit<AdminKeyLimit, "name" | "override">;
+type Shown = Omit<AdminKeyLimit, "name" | "overrides">;
 
 /** `undefined` for a limit that cannot have the key. */
 async function showLimit(

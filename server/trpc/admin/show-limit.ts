@@ -20,7 +20,7 @@ export function shownLimit<TName extends string>(
     usage: Boolean(usage),
     ...(usage && { usageEvery: usageTerms(usage).every }),
     holds: !isSlots && own.holds === true,
-    overrides: operator.hasOverrides && !isSlots,
+    overrides: operator.overriding !== undefined && !isSlots,
   };
 }
 

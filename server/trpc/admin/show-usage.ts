@@ -7,7 +7,7 @@ import { spanAt, usageTerms } from "../../../core/rows/usage.js";
 import type { Operator } from "../../limiter/parts/operator.js";
 import { lengthOfItem, spansOf } from "../../limiter/verbs/usage-bounds.js";
 import type { UsageOptions, UsageReport } from "../../limiter/types/usage.js";
-import type { AdminUsage, AdminUsageItem } from "./admin-types.js";
+import type { AdminUsage, AdminUsageItem } from "./usage-types.js";
 import type { DecisionRecorder } from "./recorder.js";
 
 /** The part of a limiter that reads usage. */

@@ -19,7 +19,7 @@ it("stand at round times, and are no more than fit", () => {
   expect(timesOf(spans(60, MINUTE), 12)[0]).toBe("09:10");
 });
 
-it("begin with the first bar where none is at a round time", () => {
-  expect(roundTimes(spans(24, HOUR), 5)).toEqual([0]);
+it("are as far from each other, from the first bar on, where none is at a round time", () => {
+  expect(roundTimes(spans(24, HOUR), 5)).toEqual([0, 5, 10, 15, 20]);
   expect(roundTimes([], 5)).toEqual([]);
 });

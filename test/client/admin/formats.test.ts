@@ -31,6 +31,10 @@ describe("a wait", () => {
     expect(english.wait(30 * DAY)).toMatch(/^3 May,?(?: at)? 10:00$/);
     expect(english.wait(400 * DAY)).toBe("8 May 2031");
     expect(english.wait(MAX_RETRY_AFTER)).toBe("no end");
+    expect(english.goesOn(65 * SECOND)).toBe("may go on in 1m 5s");
+    expect(english.goesOn(13 * HOUR)).toBe("may go on at 23:00");
+    expect(english.goesOn(400 * DAY)).toBe("may go on from 8 May 2031");
+    expect(english.goesOn(MAX_RETRY_AFTER)).toBe("does not go on by itself");
   });
 
   it("is in the reader's language", () => {
@@ -45,6 +49,18 @@ describe("a number", () => {
     expect(english.number(2.9999999999)).toBe("3");
     expect(english.number(-1000)).toBe("-1,000");
     expect(german.number(1234.5)).toBe("1.234,5");
+  });
+});
+
+describe("a part", () => {
+  it.each([
+    [0, "0%"],
+    [0.00001, "0.1%"],
+    [0.1234, "12.3%"],
+    [0.99999, "99.9%"],
+    [1, "100%"],
+  ])("of %d is %s: only nothing is none, and only all is all", (part, text) => {
+    expect(english.percent(part)).toBe(text);
   });
 });
 

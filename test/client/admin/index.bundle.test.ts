@@ -35,7 +35,14 @@ const PLOT = "u-wrap";
 /** Found in the code of the control room alone. */
 const ROOM = "You may not see this page";
 
-it("loads uPlot with the first chart, and has its styles in a file", async () => {
+/** Found in the code of one part alone, by the part. */
+const PARTS = {
+  "a key": "Deny every call of this key",
+  "the chart": "Asking what was granted and denied",
+  "the top keys": "complete since",
+};
+
+it("loads uPlot, the chart, a key and the top keys when they are shown, and has its styles in a file", async () => {
   const files = await bundle(`
     import { RateLimitAdmin } from "trpc-rate-limit/admin";
     import "trpc-rate-limit/admin.css";
@@ -44,6 +51,10 @@ it("loads uPlot with the first chart, and has its styles in a file", async () =>
   const entry = files.find(({ isEntry }) => isEntry);
   expect(entry!.text).toMatch(ROOM);
   expect(entry!.text).not.toContain(PLOT);
+  for (const [part, text] of Object.entries(PARTS)) {
+    const found = files.filter((file) => file.text.includes(text));
+    expect([part, found.map(({ isEntry }) => isEntry)]).toEqual([part, [false]]);
+  }
   const scripts = files.filter(({ text }) => !text.includes(".rate-limit-admin"));
   expect(scripts.filter(({ text }) => text.includes(PLOT))).toHaveLength(1);
   expect(files.filter(({ text }) => /\.rate-limit-admin \.rla-row/.test(text))).toHaveLength(1);

@@ -49,6 +49,18 @@ describe("pages that are read one after the other", () => {
     expect(shorter.pages).toHaveLength(1);
   });
 
+  it("stand in the order of people where all are on one page, and banned keys before them", () => {
+    const banned = {
+      ...item("c 3"),
+      override: { blocked: true as const, name: "send", key: "c 3", setAt: 0 },
+    };
+    const items = [item("c 1"), item("c 10"), item("c 2"), banned];
+    const one = withPage(NO_PAGES, 0, { now: 0, items });
+    expect(one.items.map(({ key }) => key)).toEqual(["c 3", "c 1", "c 2", "c 10"]);
+    const first = withPage(NO_PAGES, 0, { now: 0, items, next: "x" });
+    expect(first.items).toEqual(items);
+  });
+
   it("may be without a key and still go on", () => {
     const pages = withPage(NO_PAGES, 0, page("", "z"));
     expect(pages.items).toEqual([]);

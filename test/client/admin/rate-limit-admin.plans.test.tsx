@@ -118,7 +118,7 @@ describe("a person", () => {
       "free: 5 per month",
       "pro: 50 per month",
     ]);
-    fireEvent.change(pictures.getByLabelText("For"), { target: { value: "1" } });
+    fireEvent.change(pictures.getByLabelText("How long"), { target: { value: "1" } });
     press(pictures.getByRole("button", { name: "Change" }));
     await pictures.findByText(/^Done: plan pro until /);
     pictures.getByText("plan pro: 50 per month");

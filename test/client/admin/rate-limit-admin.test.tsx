@@ -31,6 +31,8 @@ interface Options {
   /** The server answers nothing until `unblock`. */
   isBlocked?: boolean;
   overrides?: boolean;
+  /** The option of the limiter. */
+  enabled?: boolean;
   /** How long a denial closes `send`. */
   blockFor?: number;
   strict?: boolean;
@@ -46,6 +48,7 @@ async function open({
   strict = false,
   path,
   isBlocked = false,
+  enabled = true,
   ...closing
 }: Options = {}) {
   const heard: DecisionEvent[] = [];
@@ -58,6 +61,8 @@ async function open({
     },
     ...(overrides && { overrides }),
     ...(hashKey && { hashKey }),
+    enabled,
+    logger: false,
     onDecision: (event) => void heard.push(event),
   });
   const allowed = new Set(actions);
@@ -100,7 +105,7 @@ async function lookUp(key: string) {
 describe("the list of those who are limited", () => {
   it("shows a key with what it holds and how long it waits, from the press of a tab on", async () => {
     const { limiter } = await open({ strict: true });
-    await screen.findByText("Nobody is limited now.");
+    await soon(() => screen.getByText("Nobody is limited now."));
     await limiter.limit("send", { key: "ann", count: 2 });
     await soon(() =>
       expect(rows().map(({ textContent }) => textContent)).toEqual([
@@ -165,6 +170,42 @@ describe("the list of those who are limited", () => {
     await soon(() => expect(rows()[0]?.textContent).toMatch(/^ann.*0 of 1/));
     press(screen.getByRole("button", { name: "ann" }));
     await within(await card("jobs")).findByText("1 of 1");
+  });
+});
+
+describe("the chart", () => {
+  it("says how many calls were granted and denied, and which part of all that is", async () => {
+    const { limiter, unblock } = await open({ isBlocked: true });
+    await limiter.limit("send", { key: "ann", count: 2 });
+    for (let i = 0; i < 3; i++) await limiter.limit("send", { key: "ann" });
+    unblock();
+    await soon(() => {
+      const chart = within(screen.getByRole("region", { name: "Over time" }));
+      const figures = chart.getAllByRole("definition").map(({ textContent }) => textContent);
+      expect(figures).toEqual(["125%", "375%"]);
+    });
+  });
+});
+
+describe("a key that nobody has", () => {
+  it("is told from a full bucket, and leads to the keys that are like it", async () => {
+    const { limiter } = await open();
+    await limiter.limit("send", { key: "ann", count: 2 });
+    fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: " ANN " } });
+    press(screen.getByRole("button", { name: "Look up" }));
+    await screen.findByRole("heading", { level: 2, name: "ANN" });
+    await screen.findByText(/^No limit has a row of this key/);
+    const folded = screen.getByText("Limits that this key has not used lately");
+    expect(folded.closest("details")!.open).toBe(false);
+    press(await screen.findByRole("button", { name: "ann" }));
+    await screen.findByRole("heading", { level: 2, name: "ann" });
+    await within(await card("send")).findByText("0 of 2 left");
+  });
+
+  it("leads nowhere where nothing is like it", async () => {
+    await open();
+    await lookUp("nobody");
+    await screen.findByText(/^No limit has a row of this key: .* full again\.$/);
   });
 });
 
@@ -362,3 +403,13 @@ describe("markup of a server", () => {
     expect(html).not.toMatch(/style/);
   });
 });
+
+it.each([true, false])(
+  "says whether the limits are switched off, where enabled is %s",
+  async (enabled) => {
+    await open({ enabled });
+    await soon(() => screen.getByText("Nobody is limited now."));
+    const note = screen.queryByText("All limits are switched off: every call passes.");
+    expect(note === null).toBe(enabled);
+  },
+);

@@ -1,7 +1,17 @@
 /** The ranges that the chart asks for. */
 import { describe, expect, it } from "vitest";
 import type { AdminLimit } from "../../../client/admin/admin-types.js";
-import { allSpans, askedOf, RANGES, rangesOf } from "../../../client/admin/usage-ranges.js";
+import {
+  allSpans,
+  askedOf,
+  datesOf,
+  endsOf,
+  movedRange,
+  RANGES,
+  rangeOf,
+  rangesOf,
+  rangeText,
+} from "../../../client/admin/usage-ranges.js";
 import { DAY, HOUR, MINUTE } from "../../../core/durations.js";
 
 const limit = (usageEvery?: number): AdminLimit => ({
@@ -65,5 +75,64 @@ describe("the ranges of a chart", () => {
       [200, 4, 1],
       [300, 0, 0],
     ]);
+  });
+});
+
+describe("a range by date", () => {
+  const from = Date.UTC(2030, 3, 1, 8, 5);
+
+  it.each([
+    [HOUR, MINUTE],
+    [2 * HOUR, 5 * MINUTE],
+    [DAY, 30 * MINUTE],
+    [7 * DAY, 4 * HOUR],
+    [60 * DAY, DAY],
+    [366 * DAY, DAY],
+  ])("of %i ms has bars that can be told apart, of %i ms", (length, bar) => {
+    const range = datesOf(from, from + length);
+    expect(range.bar).toBe(bar);
+    const asked = askedOf(limit(MINUTE), range, NOW);
+    expect(asked.every).toBe(bar);
+    expect(asked.from).toBeLessThanOrEqual(from);
+    expect(asked.to).toBeGreaterThanOrEqual(from + length);
+    expect(asked.to - asked.from).toBeLessThanOrEqual(length + 2 * bar);
+  });
+
+  it("is at least a minute long, and at most a year", () => {
+    expect(datesOf(from, from - HOUR).length).toBe(MINUTE);
+    expect(datesOf(0, from).length).toBe(366 * DAY);
+    expect(endsOf(datesOf(0, 1), NOW)).toEqual({ from: 0, to: MINUTE });
+  });
+
+  it("is a text in the address, and back", () => {
+    for (const range of [...RANGES, datesOf(from, from + HOUR)]) {
+      expect(rangeOf(rangeText(range, RANGES), RANGES)).toEqual(range);
+    }
+    expect(rangeText(hour!, RANGES)).toBeUndefined();
+  });
+
+  it.each([undefined, "", "year", "9-1", "1-1", "-1-5", "1e3-1e4", `1-${"9".repeat(16)}`])(
+    "that is written as %o is the default",
+    (text) => expect(rangeOf(text, [day!, week!])).toBe(day),
+  );
+});
+
+describe("a step", () => {
+  it("to an earlier range ends where the range begins, and a step to a later one leads back to now", () => {
+    const before = movedRange(hour!, -1, NOW)!;
+    const end = Math.ceil(NOW / MINUTE) * MINUTE - HOUR;
+    expect(endsOf(before, NOW)).toEqual({ from: end - HOUR, to: end });
+    const twice = movedRange(before, -1, NOW)!;
+    expect(endsOf(twice, NOW)).toEqual({ from: end - 2 * HOUR, to: end - HOUR });
+    expect(movedRange(twice, 1, NOW)).toEqual(before);
+    expect(movedRange(before, 1, NOW)).toBe(hour);
+    expect(movedRange(hour!, 1, NOW)).toBeUndefined();
+  });
+
+  it("of a length of its own ends now at the latest, and begins with the first instant at the earliest", () => {
+    const length = 5 * HOUR;
+    const late = datesOf(NOW - length - HOUR, NOW - HOUR);
+    expect(endsOf(movedRange(late, 1, NOW)!, NOW)).toEqual({ from: NOW - length, to: NOW });
+    expect(movedRange(datesOf(HOUR, 3 * HOUR), -1, NOW)).toBeUndefined();
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Rolldown } from "vite";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { COUNTDOWN } from "../../support/countdown.js";
 
 /** Without its types, which are another package. */
 const { JSDOM } = (await import("jsdom" as string)) as {
@@ -65,9 +66,7 @@ it("builds and counts down from trpc-rate-limit/countdown", async () => {
   const { window } = new JSDOM("<body></body>", { runScripts: "outside-only" });
   window.eval(code);
   const { body } = window.document;
-  await vi.waitFor(() =>
-    expect(body.querySelector("[role=timer]")?.textContent).toMatch(/^[45]s$/),
-  );
+  await vi.waitFor(() => expect(body.querySelector(COUNTDOWN)?.textContent).toMatch(/^[45]s$/));
   expect(body.querySelector("button")!.disabled).toBe(true);
   // It is there after the first effect, so that a screen reader hears of a change.
   await vi.waitFor(() =>

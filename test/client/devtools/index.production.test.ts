@@ -40,7 +40,7 @@ async function bundle(mode: "production" | "development"): Promise<string> {
 }
 
 /** Found only in the panel: its styles, its texts, and the way to the observers. */
-const PANEL = ["trl-devtools", "follows no rate limit", "Last round trip", "token"];
+const PANEL = ["trl-devtools", "follows no rate limit", "Last answer", "token"];
 
 it("leaves nothing of the panel in a production bundle", async () => {
   const code = await bundle("production");

@@ -23,7 +23,8 @@ async function open(page: Page) {
   );
   const { unmount } = render(plugin.render(document.createElement("div"), "light"));
   await soon(() => expect(textOf("a")).toBe("ok 3"));
-  await soon(() => expect(panel().textContent).toContain("live"));
+  await soon(() => within(panel()).getByText("live"));
+  fireEvent.click(limit("hourly").getByRole("button", { name: "hourly" }));
   return { plugin, unmount };
 }
 
@@ -51,9 +52,9 @@ it("drains, denies and refills in this page only, says so, and comes back to the
   expect((await page.limiter.getValue("hourly")).value).toBe(3);
   click(limit("hourly"), "Refill");
   await soon(() => expect(textOf("a")).toBe("ok 3"));
-  click(limit("hourly"), "Deny 10 s");
-  await soon(() => limit("hourly").getByText(/^denied, ok in \d+ s$/));
-  click(limit("hourly"), "Ask now");
+  click(limit("hourly"), "Deny for 10 s");
+  await soon(() => limit("hourly").getByText(/^A call of 1 token would be denied \(\d+ s\)$/));
+  click(limit("hourly"), "Ask the server");
   await soon(() => expect(textOf("a")).toBe("ok 3"));
   await soon(() => expect(limit("hourly").queryByText(/^Pretended/)).toBeNull());
   expect(limit("hourly").getByText("Server's row")).toBeTruthy();
@@ -76,7 +77,7 @@ it("asks for all limits at once", async () => {
   await using page = await startPage();
   await open(page);
   const before = page.server.requests("rateLimit.status");
-  click(within(panel()), "Ask for all now");
+  click(within(panel()), "Ask the server for all");
   await soon(() => expect(page.server.requests("rateLimit.status")).toBe(before + 2));
 });
 
@@ -99,21 +100,25 @@ it("shows the limits and events that have a text", async () => {
   expect(names()).toEqual(["hourly", "sendMessageroom 7"]);
 });
 
-it("collapses a limit, and remembers that while the panel is closed", async () => {
+it("opens the details of a limit by a press, and remembers that while the panel is closed", async () => {
   await using page = await startPage();
   const { plugin, unmount } = await open(page);
-  const button = () => limit("hourly").getByRole("button", { name: "hourly" });
-  expect(button().getAttribute("aria-expanded")).toBe("true");
-  fireEvent.click(button());
-  expect(button().getAttribute("aria-expanded")).toBe("false");
-  const details = document.getElementById(button().getAttribute("aria-controls")!)!;
-  expect(details.hidden).toBe(true);
-  // What is most wanted stays.
-  limit("hourly").getByText("ok");
+  const button = (name: string) => limit(name).getByRole("button", { name });
+  const detailsOf = (name: string) =>
+    document.getElementById(button(name).getAttribute("aria-controls")!)!;
+  expect(button("hourly").getAttribute("aria-expanded")).toBe("true");
+  expect(detailsOf("hourly").hidden).toBe(false);
+  expect(button("sendMessageroom 7").getAttribute("aria-expanded")).toBe("false");
+  expect(detailsOf("sendMessageroom 7").hidden).toBe(true);
   unmount();
   render(plugin.render(document.createElement("div"), "light"));
-  expect(button().getAttribute("aria-expanded")).toBe("false");
-  expect(limit("sendMessageroom 7").getByText("Config")).toBeTruthy();
+  expect(button("hourly").getAttribute("aria-expanded")).toBe("true");
+  expect(detailsOf("hourly").textContent).toContain("token bucket");
+  fireEvent.click(button("hourly"));
+  expect(button("hourly").getAttribute("aria-expanded")).toBe("false");
+  expect(detailsOf("hourly").hidden).toBe(true);
+  // What is most wanted stays.
+  limit("hourly").getByText("ok");
 });
 
 it("copies all that it knows as JSON, with numbers that JSON does not have", async () => {
@@ -153,9 +158,10 @@ it("shows no action that needs a client for an observer of the application's own
   await soon(() => expect(observer.inspect().answered).toBe(1));
   render(rateLimitDevtools({ observer }).render(document.createElement("div"), "light"));
   expect(within(panel()).queryByRole("button", { name: /offline/ })).toBeNull();
+  fireEvent.click(limit("sendMessage").getByRole("button"));
   expect(limit("sendMessage").queryByText("Charged by")).toBeNull();
   click(limit("sendMessage"), "Refill");
-  await soon(() => limit("sendMessage").getByText("for 0: ok"));
+  await soon(() => limit("sendMessage").getByText("A call of 0 tokens would be granted"));
 });
 
 it("has no barrier that a machine finds, with lines and events", async () => {

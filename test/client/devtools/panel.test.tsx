@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import type { TanStackDevtoolsReactInit } from "@tanstack/react-devtools";
-import { act, cleanup, render, screen, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import axe from "axe-core";
 import { afterEach, describe, expect, expectTypeOf, it, onTestFinished, vi } from "vitest";
 import { rateLimitDevtools, type RateLimitDevtoolsPlugin } from "../../../client/devtools/index.js";
@@ -16,8 +16,16 @@ function open(plugin: RateLimitDevtoolsPlugin, theme: "light" | "dark" = "light"
 }
 
 const panel = () => screen.getByRole("region", { name: "Rate limits" });
+const connection = () => within(panel()).getByText("Connection").closest(".trl-line")!.textContent;
 const limit = (name: string) =>
   within(panel()).getByRole("heading", { name }).closest("li") as HTMLElement;
+
+/** Shows the details of a line. */
+const openLine = (name: string) =>
+  fireEvent.click(within(panel()).getByRole("button", { name, expanded: false }));
+
+/** The line of a limit, without its details. */
+const line = (name: string) => limit(name).querySelector(".trl-line")!.textContent;
 
 /** The text beside a term. */
 function fact(within_: HTMLElement, term: string): string | undefined {
@@ -45,23 +53,31 @@ describe("rateLimitDevtools", () => {
         <Shown id="b" name="sendMessage" limitKey="room 7" count={2} />
       </>,
     );
-    await soon(() => expect(fact(panel(), "Connection")).toBe("live"));
+    await soon(() => expect(connection()).toBe("Connectionlive"));
     const names = within(within(panel()).getByRole("list", { name: "Limits" })).getAllByRole(
       "heading",
     );
     expect(names.map(({ textContent }) => textContent)).toEqual(["hourly", "sendMessageroom 7"]);
-    expect(limit("hourly").textContent).toContain("ok");
-    expect(limit("sendMessageroom 7").textContent).toContain("for 2: ok");
-    expect(fact(limit("hourly"), "Value")).toBe("3 of 3");
-    expect(fact(limit("hourly"), "Config")).toBe("token bucket: 1 per 1 h, holds 3");
-    expect(fact(limit("hourly"), "Server's row")).toBe("full, or not there");
-    expect(fact(limit("hourly"), "Read")).toMatch(/ago$/);
-    expect(fact(limit("hourly"), "In flight")).toBe("0 debits");
+    expect(line("hourly")).toBe("hourly3 of 3ok");
+    expect(line("sendMessageroom 7")).toBe("sendMessageroom 73 of 3ok");
+    // Nothing of the details is there before somebody wants it.
+    expect(panel().querySelector("dl")).toBeNull();
+    openLine("sendMessageroom 7");
+    within(limit("sendMessageroom 7")).getByText("A call of 2 tokens would be granted");
+    openLine("hourly");
+    expect(fact(limit("hourly"), "Left")).toBe("3 of 3");
+    expect(fact(limit("hourly"), "Limit")).toBe("token bucket: 1 per hour, holds up to 3");
+    expect(fact(limit("hourly"), "Server's row")).toBe("full, or there is no row yet");
+    expect(fact(limit("hourly"), "Last told")).toMatch(/ago$/);
+    expect(fact(limit("hourly"), "Unanswered")).toBe("no call");
     // The stream says how late it is at least. The answer that follows says more.
-    const clock = /^(equal|\d.*s (ahead|behind)), ± \d.*s$/;
+    openLine("Connection");
+    const clock = /^(like this one|.*s (ahead|behind)), give or take .*s$/;
     await soon(() => expect(fact(panel(), "Server's clock")).toMatch(clock));
-    expect(fact(panel(), "Last round trip")).toMatch(/^\d.*s$/);
-    expect(fact(panel(), "Snapshots")).toMatch(/^[1-9]\d* by stream, [1-9]\d* by question$/);
+    expect(fact(panel(), "Last answer")).toMatch(/^took .*s$/);
+    expect(fact(panel(), "Server told")).toMatch(
+      /^(once|\d+ times) by the stream, (once|\d+ times) when asked$/,
+    );
     act(unmount);
     await soon(() => expect(panel().textContent).toContain("This page follows no rate limit."));
   });
@@ -70,15 +86,19 @@ describe("rateLimitDevtools", () => {
     await using page = await startPage();
     page.render(<Shown id="a" name="sendMessage" />);
     open(rateLimitDevtools({ client: page.client }));
-    await soon(() => expect(fact(panel(), "Connection")).toBe("live"));
-    const streamed = () => Number(/^\d+/.exec(fact(panel(), "Snapshots")!)![0]);
+    await soon(() => expect(connection()).toBe("Connectionlive"));
+    openLine("Connection");
+    openLine("sendMessage");
+    const streamed = () => Number(/^\d+/.exec(fact(panel(), "Server told")!)?.[0] ?? 1);
     const before = streamed();
     await page.limiter.limit("sendMessage", { count: 3 });
-    await soon(() => expect(limit("sendMessage").textContent).toMatch(/denied, ok in [1-3] s/));
-    expect(fact(limit("sendMessage"), "Value")).toMatch(/^0(\.\d+)? of 3$/);
+    await soon(() =>
+      expect(limit("sendMessage").textContent).toMatch(/would be denied \([1-3] s\)/),
+    );
+    expect(fact(limit("sendMessage"), "Left")).toMatch(/^0(\.\d+)? of 3$/);
     expect(streamed()).toBeGreaterThan(before);
     // Until the promised instant, without another question.
-    await soon(() => expect(limit("sendMessage").textContent).not.toContain("denied"));
+    await soon(() => expect(line("sendMessage")).toMatch(/ok$/));
   });
 
   it("shows debits until the server has reported the calls", async () => {
@@ -86,13 +106,14 @@ describe("rateLimitDevtools", () => {
     const observer = page.observer();
     const stop = observer.observe({ name: "hourly" }, 1, () => {});
     open(rateLimitDevtools({ observer }), "dark");
-    await soon(() => expect(fact(limit("hourly"), "Value")).toBe("3 of 3"));
+    openLine("hourly");
+    await soon(() => expect(fact(limit("hourly"), "Left")).toBe("3 of 3"));
     const settle = observer.debit({ name: "hourly" }, 2);
-    await soon(() => expect(fact(limit("hourly"), "In flight")).toBe("1 debit"));
-    expect(fact(limit("hourly"), "Value")).toBe("1 of 3");
-    expect(fact(limit("hourly"), "Server's row")).toBe("full, or not there");
+    await soon(() => expect(fact(limit("hourly"), "Unanswered")).toBe("1 call"));
+    expect(fact(limit("hourly"), "Left")).toBe("1 of 3");
+    expect(fact(limit("hourly"), "Server's row")).toBe("full, or there is no row yet");
     settle(false);
-    await soon(() => expect(fact(limit("hourly"), "In flight")).toBe("0 debits"));
+    await soon(() => expect(fact(limit("hourly"), "Unanswered")).toBe("no call"));
     stop();
   });
 
@@ -102,10 +123,10 @@ describe("rateLimitDevtools", () => {
     await using page = await startPage();
     page.render(<Shown id="a" limitKey="secret" />);
     open(rateLimitDevtools({ client: page.client }));
-    await soon(() =>
-      expect(limit("hourlysecret").textContent).toContain("The server does not tell: "),
-    );
-    expect(limit("hourlysecret").textContent).toContain("unknown");
+    await soon(() => expect(line("hourlysecret")).toBe("hourlysecretnot told"));
+    openLine("hourlysecret");
+    expect(limit("hourlysecret").textContent).toContain("The server does not tell: ");
+    expect(limit("hourlysecret").textContent).toContain("Unknown until the server tells of it");
     expect(textOf("a")).toBe("unknown");
     const told = 'The server refuses to tell about rate limit "hourly":';
     expect(warning.mock.calls).toEqual([[told, expect.any(Error)]]);
@@ -120,8 +141,24 @@ describe("rateLimitDevtools", () => {
     await settled(messages);
     const before = { messages: messages(), limits: observer.inspect().limits };
     open(rateLimitDevtools({ observer }));
-    await soon(() => expect(fact(limit("hourly"), "Read")).toBe("2 s ago"));
+    openLine("hourly");
+    await soon(() => expect(fact(limit("hourly"), "Last told")).toBe("2 s ago"));
     expect({ messages: messages(), limits: observer.inspect().limits }).toEqual(before);
+  });
+
+  it("has one line for each of fifty limits, and details only for those that are open", async () => {
+    const limits = createFakeRateLimits();
+    for (let i = 10; i < 60; i++) limits.observe({ name: `limit ${i}` }, 1, () => {});
+    open(rateLimitDevtools({ observer: limits }));
+    await soon(() => expect(panel().querySelectorAll(".trl-line")).toHaveLength(51));
+    expect(panel().querySelectorAll("dl, svg")).toHaveLength(0);
+    const closed = limit("limit 11").querySelector(".trl-left")!.firstChild;
+    openLine("limit 10");
+    expect(panel().querySelectorAll("dl")).toHaveLength(1);
+    expect(fact(limit("limit 10"), "Unanswered")).toBe("no call");
+    // The other lines are as they were.
+    expect(limit("limit 11").querySelector(".trl-left")!.firstChild).toBe(closed);
+    expect(within(panel()).getAllByRole("button", { expanded: true })).toHaveLength(1);
   });
 
   it.each(["light", "dark"] as const)("takes the theme: %s", async (theme) => {

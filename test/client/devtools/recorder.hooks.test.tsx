@@ -86,7 +86,9 @@ it("tells a denial that the hook has predicted, so that nothing was sent", async
   const before = page.server.requests("take");
   send();
   await soon(() =>
-    expect(events().at(-1)).toMatch(/^denied 1 undefined by the page, not sent, ok in/),
+    expect(events().at(-1)).toMatch(
+      /^denied 1 undefined by the page, which did not send it: try again in/,
+    ),
   );
   expect(page.server.requests("take")).toBe(before);
 });
@@ -97,7 +99,7 @@ it("tells a denial of the server once, and not that a debit was given back", asy
   await page.limiter.limit("hourly", { count: 3 });
   send();
   await soon(() =>
-    expect(events()).toEqual([expect.stringMatching(/^denied 1 take ok in .* ×1$/)]),
+    expect(events()).toEqual([expect.stringMatching(/^denied 1 take try again in .* ×1$/)]),
   );
 });
 
@@ -114,8 +116,8 @@ it("tells how many calls a hook holds, and that the first one is granted", async
   send();
   await soon(() =>
     expect(events().slice(0, 2)).toEqual([
-      "held undefined undefined a call waits in the page ×1",
-      "held undefined undefined 2 calls wait in the page ×1",
+      "waiting undefined undefined a call waits in the page ×1",
+      "waiting undefined undefined 2 calls wait in the page ×1",
     ]),
   );
   // One that goes a few ms too early is denied, and waits again.

@@ -54,7 +54,7 @@ describe("calls of a client whose link says what they take", () => {
     expect(page.last("granted")).toBe("hourly 2 take: ");
     expect(page.procedures()).toEqual([{ path: "take", evidence: "link" }]);
     await expect(page.take(2)).rejects.toThrow("exceeded");
-    expect(page.last("denied")).toMatch(/^hourly 2 take: ok in 1 h$|^hourly 2 take: ok in 59 min/);
+    expect(page.last("denied")).toMatch(/^hourly 2 take: try again in (1 h$|59 min)/);
     expect(page.procedures()).toEqual([{ path: "take", evidence: "denial" }]);
     // Each is told once, although the link, the observer and the client have seen it.
     expect(page.kinds().filter((kind) => kind !== "corrected")).toEqual(["granted", "denied"]);
@@ -66,23 +66,25 @@ describe("calls of a client whose link says what they take", () => {
     await soon(() => expect(page.observer.inspect().limits[0]!.debits).toBe(0));
     const before = page.server.requests("take");
     await expect(page.take(2)).rejects.toThrow("exceeded");
-    expect(page.last("denied")).toMatch(/^hourly 2 take: by the page, not sent, ok in /);
+    expect(page.last("denied")).toMatch(
+      /^hourly 2 take: by the page, which did not send it: try again in /,
+    );
     expect(page.server.requests("take")).toBe(before);
   });
 
-  it("that wait in the page are held, and granted after that time", async () => {
+  it("that wait in the page are waiting, and granted after that time", async () => {
     // Long enough that the call is not sent a few ms too early.
     const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
     onTestFinished(() => random.mockRestore());
     const page = await startPage({ limits: { take: "quick" }, whenLimited: "wait" }, "quick");
     await page.take(1);
     const second = page.take(1);
-    expect(page.last("held")).toBe("quick 1 take: waits in the page");
+    expect(page.last("waiting")).toBe("quick 1 take: waits in the page");
     await second;
-    expect(page.last("granted")).toMatch(/^quick 1 take: after .*s$/);
+    expect(page.last("granted")).toMatch(/^quick 1 take: after .*s in the page$/);
     expect(page.kinds().filter((kind) => kind !== "corrected")).toEqual([
       "granted",
-      "held",
+      "waiting",
       "granted",
     ]);
   });
@@ -90,14 +92,14 @@ describe("calls of a client whose link says what they take", () => {
   it("that fail later were granted all the same", async () => {
     const page = await startPage({ limits });
     await expect(page.take(2, true)).rejects.toThrow("not about limits");
-    expect(page.last("granted")).toBe("hourly 2 take: then failed: CONFLICT");
+    expect(page.last("granted")).toBe("hourly 2 take: the call failed later (CONFLICT)");
   });
 
   it("without an answer were charged or not", async () => {
     const page = await startPage({ limits });
     await page.server.kill();
     await expect(page.take(2)).rejects.toThrow("fetch failed");
-    expect(page.last("failed")).toBe("hourly 2 take: no answer, so charged or not");
+    expect(page.last("failed")).toBe("hourly 2 take: no answer came, so it may have been charged");
   });
 });
 
@@ -108,7 +110,7 @@ describe("calls of which only the answers are known", () => {
     // Nothing says which limit that was.
     expect(page.last("granted")).toBeUndefined();
     await expect(page.take(3)).rejects.toThrow("exceeded");
-    expect(page.last("denied")).toMatch(/^hourly undefined take: ok in /);
+    expect(page.last("denied")).toMatch(/^hourly undefined take: try again in /);
     await page.take(1);
     expect(page.last("granted")).toBe("hourly undefined take: ");
   });
@@ -159,7 +161,9 @@ describe("debits of an observer", () => {
     expect(page.last("granted")).toBe("hourly 2 undefined: ");
     page.observer.debit({ name: "hourly" }, 1)(false);
     await later();
-    expect(page.last("failed")).toBe("hourly 1 undefined: no answer, so the page gave it back");
+    expect(page.last("failed")).toBe(
+      "hourly 1 undefined: no answer came, so the page counts the tokens as not taken",
+    );
   });
 
   it("that were given back because of a denial are told as that denial alone", async () => {
@@ -181,7 +185,9 @@ describe("the server's word", () => {
     const page = await startPage(null);
     await page.limiter.limit("hourly", { count: 2 });
     await soon(() =>
-      expect(page.last("corrected")).toBe("hourly undefined undefined: 1 of 3, not 3"),
+      expect(page.last("corrected")).toBe(
+        "hourly undefined undefined: 1 of 3, where the page predicted 3",
+      ),
     );
   });
 
@@ -197,11 +203,11 @@ describe("the server's word", () => {
     const hold = { for: HOUR, then: "release" } as const;
     await page.limiter.limit("jobs", { count: 4, once: "x", hold });
     await soon(() =>
-      expect(page.last("held")).toBe("jobs undefined undefined: 4 tokens held, before 0"),
+      expect(page.last("held")).toBe("jobs undefined undefined: calls hold 4 tokens (before: 0)"),
     );
     await page.limiter.release("jobs", { once: "x" });
     await soon(() =>
-      expect(page.last("held")).toBe("jobs undefined undefined: nothing is held any more"),
+      expect(page.last("held")).toBe("jobs undefined undefined: calls hold no tokens any more"),
     );
   });
 });

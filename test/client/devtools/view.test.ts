@@ -56,8 +56,9 @@ async function follow(config: LimitConfig, { counts = [1], cache, before }: Foll
     limiter,
     observer,
     limit,
-    fact: (term: string) => limit().facts.find(([name]) => name === term)?.[1],
-    statuses: () => limit().statuses.map(({ text }) => text),
+    fact: (term: string) => limit().details!.facts.find(([name]) => name === term)?.[1],
+    statuses: () => limit().details!.statuses.map(({ text }) => text),
+    line: () => [limit().left, limit().summary.text].join(", "),
     async ask() {
       const { answered } = observer.inspect();
       observer.refresh();
@@ -71,14 +72,15 @@ const SLOTS = { kind: "concurrency", slots: 2, ttl: 10 * SECOND } as const;
 describe("slots", () => {
   it("are said to be slots, and how many are taken", async () => {
     const page = await follow(SLOTS);
-    expect(page.fact("Config")).toBe("slots: 2 at once, ttl 10 s");
+    expect(page.fact("Limit")).toBe("slots: 2 at once, free after 10 s without a renewal");
     expect(page.fact("Server's row")).toBe("no slot is taken");
-    expect(page.fact("Value")).toBe("2 of 2 free");
+    expect(page.fact("Left")).toBe("2 of 2 free");
     await page.limiter.enter("a");
     page.clock.advance(3 * SECOND);
     await page.ask();
     expect(page.fact("Server's row")).toBe("1 of 2 taken, last renewed 3 s ago");
-    expect(page.fact("Value")).toBe("1 of 2 free");
+    expect(page.line()).toBe("1, ok");
+    expect(page.fact("Left")).toBe("1 of 2 free");
     expect(page.fact("Window")).toBeUndefined();
     expect(page.limit().fill).toBe(0.5);
   });
@@ -89,8 +91,8 @@ describe("slots", () => {
       before: async (limiter) => [await limiter.enter("a"), await limiter.enter("a")],
     });
     expect(page.statuses()).toEqual([
-      "denied, a slot is free in 10 s if it is not renewed",
-      "never: 2 slots at most",
+      "A call of 1 slot would be denied (10 s, if a slot is not renewed)",
+      "A call of 3 slots would be denied always, because there are 2 at most",
     ]);
   });
 });
@@ -106,12 +108,12 @@ describe("a fixed window", () => {
         clock.advance(1500);
       },
     });
-    expect(page.fact("Server's row")).toBe("99 tokens, window began 1 min 6 s ago");
-    expect(page.fact("Window")).toBe("began 1 min 6 s ago, the next one comes in 3 min 54 s");
+    expect(page.fact("Server's row")).toBe("99 tokens, in the window that began 1 min 6 s ago");
+    expect(page.fact("Window")).toBe("began 1 min 6 s ago, the next one begins in 3 min 54 s");
     page.clock.advance(4 * MINUTE);
     // The row is of the window before.
-    expect(page.fact("Server's row")).toBe("99 tokens, window began 5 min 6 s ago");
-    expect(page.fact("Window")).toBe("began 6 s ago, the next one comes in 4 min 54 s");
+    expect(page.fact("Server's row")).toBe("99 tokens, in the window that began 5 min 6 s ago");
+    expect(page.fact("Window")).toBe("began 6 s ago, the next one begins in 4 min 54 s");
   });
 
   it("of a calendar has the next window that the server has listed, and says when there is none", async () => {
@@ -121,23 +123,23 @@ describe("a fixed window", () => {
       period: "day",
       timeZone: "Asia/Tokyo",
     });
-    expect(page.fact("Window")).toBe("began 21 h ago, the next one comes in 3 h");
+    expect(page.fact("Window")).toBe("began 21 h ago, the next one begins in 3 h");
     page.clock.advance(30 * DAY);
-    expect(page.fact("Window")).toBe("later than those that the server has listed");
+    expect(page.fact("Window")).toBe("a later one than the server has listed");
   });
 });
 
 it("says of a long time how many days it is", async () => {
   const page = await follow({ kind: "fixed window", rate: 3, period: "month", start: 0 });
   page.clock.advance(589 * HOUR);
-  expect(page.fact("Read")).toBe("24 d 13 h ago");
+  expect(page.fact("Last told")).toBe("24 d 13 h ago");
 });
 
 describe("a row that the server does not have", () => {
   it("is not told from a full one, and was written at no time", async () => {
     const page = await follow({ kind: "token bucket", rate: 1, period: HOUR, capacity: 3 });
     page.clock.advance(5 * SECOND);
-    expect(page.fact("Server's row")).toBe("full, or not there");
+    expect(page.fact("Server's row")).toBe("full, or there is no row yet");
     await page.limiter.limit("a", { count: 2 });
     page.clock.advance(5 * SECOND);
     await page.ask();
@@ -146,7 +148,7 @@ describe("a row that the server does not have", () => {
 
   it("is not told from a balance of 0", async () => {
     const page = await follow({ kind: "credits" }, { counts: [3] });
-    expect(page.fact("Server's row")).toBe("0 credits, or not there");
+    expect(page.fact("Server's row")).toBe("0 credits, or there is no row yet");
   });
 
   it("is one of several, where a limit has shards", async () => {
@@ -165,21 +167,26 @@ describe("a denial that no wait ends", () => {
       },
     );
     expect(page.statuses()).toEqual([
-      "ok",
-      "denied: 1 more credit is needed",
-      "denied: 3 more credits are needed",
+      "A call of 2 credits would be granted",
+      "A call of 3 credits would be denied: 1 more credit is needed",
+      "A call of 5 credits would be denied: 3 more credits are needed",
     ]);
+    expect(page.line()).toBe("2, 3 credits denied");
     // There is no number of which it could be a part.
-    expect(page.fact("Value")).toBe("2");
+    expect(page.fact("Left")).toBe("2");
     expect(page.limit().fill).toBeUndefined();
   });
 
   it("says what the limit holds", async () => {
     const bucket = { kind: "token bucket", rate: 8, period: HOUR } as const;
     const page = await follow(bucket, { counts: [9] });
-    expect(page.statuses()).toEqual(["never: holds 8 at most"]);
+    expect(page.statuses()).toEqual([
+      "A call of 9 tokens would be denied always, because the limit holds 8 at most",
+    ]);
     const sharded = await follow({ ...bucket, shards: 4 }, { counts: [5] });
-    expect(sharded.statuses()).toEqual(["never: two shards hold 4 at most"]);
+    expect(sharded.statuses()).toEqual([
+      "A call of 5 tokens would be denied always, because two shards hold 4 at most",
+    ]);
   });
 
   it("says of a ban that it is one, and until when it is", async () => {
@@ -189,14 +196,14 @@ describe("a denial that no wait ends", () => {
         before: (limiter) => limiter.overrides.set("a", { blocked: true }),
       },
     );
-    expect(page.statuses()).toEqual(["blocked, without an end"]);
-    expect(page.fact("Config")).toBe("blocked by an override, which hides the limit's own config");
+    expect(page.statuses()).toEqual(["Blocked without an end"]);
+    expect(page.fact("Limit")).toBe("blocked by an override, which hides the limit's own config");
     page.clock.advance(HOUR);
-    expect(page.fact("Server's row")).toBe("not read while blocked, since 1 h");
+    expect(page.fact("Server's row")).toBe("not read for 1 h, because it is blocked");
     await page.limiter.overrides.set("a", { blocked: true, until: page.clock() + 2 * HOUR });
     await page.ask();
     expect(page.statuses()).toEqual([
-      expect.stringMatching(/^blocked, until \d+ May 2030, \d\d:00:00 \(in 2 h\)$/),
+      expect.stringMatching(/^Blocked until \d+ May 2030, \d\d:00:00 \(2 h\)$/),
     ]);
   });
 });
@@ -209,8 +216,10 @@ describe("a limit that denies no call", () => {
         before: (limiter) => limiter.limit("a", { count: 2 }),
       },
     );
-    expect(page.statuses()).toEqual(["ok, because it denies no call: too few are left"]);
-    expect(page.limit().statuses[0]!.state).toBe("ok");
+    expect(page.statuses()).toEqual([
+      "A call of 1 token would be granted, only because this limit denies no call",
+    ]);
+    expect(page.limit().summary.state).toBe("ok");
   });
 
   it("is ok for a caller who is exempt", async () => {
@@ -220,8 +229,8 @@ describe("a limit that denies no call", () => {
         before: (limiter) => limiter.overrides.set("a", { unlimited: true }),
       },
     );
-    expect(page.statuses()).toEqual(["ok"]);
-    expect(page.fact("Config")).toMatch(/or an override exempts this caller$/);
+    expect(page.statuses()).toEqual(["A call of 1 token would be granted"]);
+    expect(page.fact("Limit")).toMatch(/or an override exempts this caller$/);
   });
 });
 
@@ -233,9 +242,10 @@ describe("what is below zero", () => {
         before: (limiter) => limiter.charge("a", { count: 5 }),
       },
     );
-    expect(page.fact("Value")).toBe("0 of 3, owes 2");
+    expect(page.fact("Left")).toBe("0 of 3, and owes 2");
+    expect(page.line()).toBe("\u22122, denied (3 h)");
     expect(page.fact("Server's row")).toBe("owes 2 tokens, written less than 1 s ago");
-    expect(page.statuses()).toEqual(["denied, ok in 3 h"]);
+    expect(page.statuses()).toEqual(["A call of 1 token would be denied (3 h)"]);
   });
 
   it("closes a limit after a denial, and is owed by no caller", async () => {
@@ -245,13 +255,13 @@ describe("what is below zero", () => {
         before: async (limiter) => [await limiter.limit("a"), await limiter.limit("a")],
       },
     );
-    expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Left")).toBe("0 of 1, closed");
     expect(page.fact("Server's row")).toBe("closed");
-    expect(page.statuses()).toEqual(["denied, ok in 2 h"]);
+    expect(page.statuses()).toEqual(["A call of 1 token would be denied (2 h)"]);
     page.clock.advance(HOUR - 1);
-    expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Left")).toBe("0 of 1, closed");
     page.clock.advance(1);
-    expect(page.fact("Value")).toBe("0 of 1");
+    expect(page.fact("Left")).toBe("0 of 1");
     expect(page.fact("Server's row")).toBe("0 tokens, opened less than 1 s ago");
     page.clock.advance(MINUTE);
     expect(page.fact("Server's row")).toBe("0 tokens, opened 1 min ago");
@@ -264,12 +274,12 @@ describe("what is below zero", () => {
         before: async (limiter) => [await limiter.limit("a"), await limiter.limit("a")],
       },
     );
-    expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Left")).toBe("0 of 1, closed");
     expect(page.fact("Server's row")).toBe("closed");
-    expect(page.statuses()).toEqual(["denied, ok in 2 h"]);
+    expect(page.statuses()).toEqual(["A call of 1 token would be denied (2 h)"]);
     page.clock.advance(2 * HOUR);
-    expect(page.fact("Value")).toBe("1 of 1");
-    expect(page.statuses()).toEqual(["ok"]);
+    expect(page.fact("Left")).toBe("1 of 1");
+    expect(page.statuses()).toEqual(["A call of 1 token would be granted"]);
   });
 
   it("is closed as a page makes it of a denial, before the server says until when", async () => {
@@ -279,7 +289,7 @@ describe("what is below zero", () => {
     const { config, now } = page.observer.inspect().limits[0]!.snapshot!;
     const facts = { name: "a", value: 0, retryAfter, config, now };
     page.observer.receive(snapshotOfDenial({ name: "a" }, facts));
-    expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Left")).toBe("0 of 1, closed");
     expect(page.fact("Server's row")).toBe("closed, written less than 1 s ago");
   });
 });
@@ -292,8 +302,8 @@ it("says how many tokens are held, and not settled", async () => {
         limiter.limit("a", { count: 4, once: "x", hold: { for: HOUR, then: "release" } }),
     },
   );
-  expect(page.fact("Held")).toBe("4 tokens, not settled yet");
-  expect(page.fact("Value")).toBe("5 of 9");
+  expect(page.fact("Held")).toBe("4 tokens, by calls that are not settled yet");
+  expect(page.fact("Left")).toBe("5 of 9");
 });
 
 it("says that two shards deny what all of them would grant", async () => {
@@ -302,8 +312,11 @@ it("says that two shards deny what all of them would grant", async () => {
   const one = { value: 0.5, ts: now };
   page.observer.receive({ ...known, value: 2, ts: now, fullest: [one, one] });
   page.observer.observe({ name: "a" }, 2, () => {});
-  expect(page.fact("Value")).toBe("2 of 8");
-  expect(page.statuses()).toEqual(["ok", "denied by two of the shards, ok in 15 min"]);
+  expect(page.fact("Left")).toBe("2 of 8");
+  expect(page.statuses()).toEqual([
+    "A call of 1 token would be granted",
+    "A call of 2 tokens would be denied by two of the shards (15 min)",
+  ]);
 });
 
 describe("the time", () => {
@@ -324,7 +337,7 @@ describe("the time", () => {
     return {
       observer,
       fact: (term: string) =>
-        [...viewOf(observer).facts, ...viewOf(observer).limits[0]!.facts].find(
+        [...viewOf(observer).facts, ...viewOf(observer).limits[0]!.details!.facts].find(
           ([name]) => name === term,
         )?.[1],
     };
@@ -336,10 +349,10 @@ describe("the time", () => {
     observer.receive({ ...snapshot(clock), now: START - 5 * SECOND });
     expect(fact("Server's clock")).toBe("at most 5 s behind");
     clock.advance(10 * SECOND);
-    expect(fact("Read")).toBe("at least 10 s ago");
+    expect(fact("Last told")).toBe("at least 10 s ago");
     observer.receive({ ...snapshot(clock), now: START + 30 * SECOND });
     expect(fact("Server's clock")).toBe("at least 20 s ahead");
-    expect(fact("Read")).toBe("some time ago");
+    expect(fact("Last told")).toBe("some time ago");
   });
 
   it("is that of the cache, until the server answers", () => {
@@ -352,8 +365,8 @@ describe("the time", () => {
     });
     expect(fact("Server's clock")).toBe("unknown");
     expect(fact("Server's row")).toBe("1 token, written 1 h ago");
-    expect(fact("Read")).toBe("1 min ago, from a cache");
-    expect(fact("Value")).toBe("2 of 3");
+    expect(fact("Last told")).toBe("1 min ago, from a cache");
+    expect(fact("Left")).toBe("2 of 3");
   });
 });
 
@@ -381,6 +394,6 @@ it("names the plan by which the server decides, and none of a limit without plan
   onTestFinished(() => observer.close());
   for (const name of ["pictures", "signUp"]) observer.observe({ name }, 1, () => {});
   await vi.waitFor(() => expect(observer.inspect().answered).toBe(2));
-  const planOf = ({ facts }: LimitView) => facts.find(([term]) => term === "Plan")?.[1];
+  const planOf = ({ details }: LimitView) => details!.facts.find(([term]) => term === "Plan")?.[1];
   expect(viewOf(observer).limits.map(planOf)).toEqual(["pro", undefined]);
 });

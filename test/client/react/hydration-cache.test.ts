@@ -7,14 +7,12 @@ const item = { name: "a" };
 
 const request = () => Promise.resolve(snapshotOf("a", 3));
 
-function startCache(heard = new WeakSet()) {
+const keyOf = (input: object) => [["p", "status"], { input, type: "query" }];
+
+function startCache() {
   const queryClient = new QueryClient();
-  const put = (value: number) =>
-    queryClient.setQueryData(
-      [["p", "status"], { input: { name: "a" }, type: "query" }],
-      snapshotOf("a", value),
-    );
-  return { cache: hydrationCache(queryClient, "p", heard, request), put, queryClient };
+  const put = (value: number) => queryClient.setQueryData(keyOf(item), snapshotOf("a", value));
+  return { cache: hydrationCache(queryClient, keyOf, request), put, queryClient };
 }
 
 it("keeps what the page was rendered with, whatever is received later", () => {
@@ -37,9 +35,8 @@ it("keeps it before an observer reads and overwrites it", () => {
 });
 
 it("ignores what an observer has received, even one of another provider", () => {
-  const heard = new WeakSet();
-  const { cache, queryClient } = startCache(heard);
+  const { cache, queryClient } = startCache();
   cache.set(item, snapshotOf("a", 1));
   expect(cache.prefetched(item)).toBeUndefined();
-  expect(hydrationCache(queryClient, "p", heard, request).prefetched(item)).toBeUndefined();
+  expect(hydrationCache(queryClient, keyOf, request).prefetched(item)).toBeUndefined();
 });

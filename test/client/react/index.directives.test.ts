@@ -7,7 +7,7 @@ const BUILT = fileURLToPath(new URL("../../../dist/client/", import.meta.url));
 /** Comments may come before a directive. */
 const DIRECTIVE = /^(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)*["']use client["'];/;
 
-it.each(["admin/", "countdown/", "devtools/", "react/"])(
+it.each(["admin/", "countdown/", "devtools/", "fetch/react/", "react/"])(
   "says that it is for the client at the top of each built file that needs one: %s",
   async (folder) => {
     const files = (await readdir(BUILT + folder)).filter((file) => file.endsWith(".js"));

@@ -44,6 +44,10 @@ describe.each(["stream", "poll"] as const)("an open page (%s)", (live) => {
     await soon(() => expect(textOf("a")).toMatch(/^true,now,3,3,undefined$/));
     await page.client.take.mutate({ name: "hourly", count: 50 });
     await act(() => overrides.set("hourly", { times: 2 }));
+    // The exemption, and the ban beneath it, lie over the raise.
+    await act(() => overrides.clear("hourly", { only: "unlimited" }));
+    await soon(() => expect(textOf("a")).toMatch(/^false,\d+,0,6/));
+    await act(() => overrides.clear("hourly", { only: "blocked" }));
     // The row has 3 of 6 tokens, or is not there yet, and full.
     await soon(() => expect(textOf("a")).toMatch(/^true,now,6,6/));
     await page.client.take.mutate({ name: "hourly", count: 5 });

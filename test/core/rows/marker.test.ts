@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decideRateLimit } from "../../../core/decide.js";
 import { bucketConfig } from "../../../core/rows/credits.js";
-import { answerAgain, markerOf, wasCharged } from "../../../core/rows/marker.js";
+import { answerAgain, markerOf, validateRoom, wasCharged } from "../../../core/rows/marker.js";
 import { DAY } from "../../../core/durations.js";
 import { anyCall } from "../arbitraries.js";
 import { cases } from "../../support/cases.js";
@@ -46,4 +46,13 @@ it("is remembered for onceFor, whatever the clocks of other processes say", () =
   expect(wasCharged(marker, 500, 1499)).toBe(true);
   expect(wasCharged(marker, 500, 1500)).toBe(false);
   expect(wasCharged(null, 500, 1000)).toBe(false);
+});
+
+it("leaves room behind the key of a bucket, where a bar and a backslash count twice", () => {
+  const check = (key: string) => () => validateRoom(key, 17, '"a" counts its usage');
+  expect(check("k".repeat(174))).not.toThrow();
+  expect(check("k".repeat(175))).toThrow(
+    'key must have at most 174 characters, as it is stored, because "a" counts its usage; this one has 175',
+  );
+  expect(check("|".repeat(88))).toThrow("this one has 176");
 });

@@ -21,7 +21,11 @@ export const KEY = "k";
 /** How long a slot is held whose holder is silent, ms. */
 const SLOT_LEASE = 30_000;
 
-type Override = "times" | "unlimited" | "blocked" | undefined;
+/** The kinds of overrides, each of which a key can have beside the others. */
+export type Override = "times" | "add" | "unlimited" | "blocked";
+
+/** The tokens of a top-up. */
+export const ADDED = 3;
 
 export interface Call {
   /** Which of the two processes makes it. */
@@ -34,7 +38,8 @@ export interface Call {
 
 export class Model {
   rows: Rows = new Map();
-  private override: Override;
+  /** In the order in which they were set. */
+  private overrides: readonly Override[] = [];
   /** When the slots that are held are free, epoch ms, by their holders. */
   readonly holders = new Map<object, number>();
 
@@ -127,21 +132,31 @@ export class Model {
     this.holders.set(slot, now + SLOT_LEASE);
   }
 
-  /** Another override, which leaves what was used as used: no row is touched. */
-  change(override: Override): void {
-    this.override = override;
+  /** Sets an override, which leaves what was used as used: no row is touched. */
+  set(override: Override): void {
+    this.overrides = [...this.overrides.filter((each) => each !== override), override];
+  }
+
+  /** Ends the overrides of a kind, or all of them. */
+  clear(only?: Override): void {
+    this.overrides = this.overrides.filter((each) => only !== undefined && each !== only);
+  }
+
+  /** Of two answers to all calls, the one that was set later. */
+  private get answer(): Override | undefined {
+    return this.overrides.findLast((each) => each === "unlimited" || each === "blocked");
   }
 
   /** The answer of an override that asks no row. */
   fixed(by: number, now: number): RateLimitResult | undefined {
     const value = capacityOf(this.resolved(by).config);
-    if (this.override === "unlimited") return { ok: true, value, ts: now };
-    if (this.override === "blocked") return { ok: false, retryAfter: 8e15, value: 0 };
+    if (this.answer === "unlimited") return { ok: true, value, ts: now };
+    if (this.answer === "blocked") return { ok: false, retryAfter: 8e15, value: 0 };
     return undefined;
   }
 
   private shown(decided: RateLimitResult, now: number): RateLimitResult {
-    const isReported = this.configs[0]!.shadow === true && this.override !== "blocked";
+    const isReported = this.configs[0]!.shadow === true && this.answer !== "blocked";
     if (decided.ok || !isReported) return decided;
     const { retryAfter, ...rest } = decided;
     return { ts: now, ...rest, ok: true, shadow: { ok: false, retryAfter } };
@@ -149,9 +164,12 @@ export class Model {
 
   resolved(by: number): ResolvedLimit {
     const config = bucketConfig(this.configs[by]!);
-    if (this.override !== "times") return resolveLimit("limit", KEY, KEY, config);
-    const twice = { ...config, rate: 2 * config.rate, capacity: 2 * config.capacity! };
-    return resolveLimit("limit", KEY, KEY, twice as Bucket);
+    const times = this.overrides.includes("times") ? 2 : 1;
+    const added = this.overrides.includes("add") ? ADDED : 0;
+    if (times === 1 && added === 0) return resolveLimit("limit", KEY, KEY, config);
+    const capacity = times * config.capacity! + added;
+    const other = { ...config, rate: times * config.rate, capacity };
+    return resolveLimit("limit", KEY, KEY, other as Bucket);
   }
 
   private wanted({ by, count, id }: Call): Wanted {

@@ -11,15 +11,23 @@ import type { Program, Step } from "./any-program.js";
 import { isLeased as leased, mayBeOld, type Pair } from "./features.js";
 import { CountedUsage, sameUsage } from "./counted-usage.js";
 import { holdActs } from "./hold-acts.js";
-import { type Call, KEY, Model } from "./model.js";
+import { ADDED, type Call, KEY, Model, type Override } from "./model.js";
 import { openPair, type Scope } from "./open-pair.js";
 import { type Answer, sameAnswer } from "./same-answer.js";
 
 const twice = (config: RateLimitConfig): RateLimitConfig => ({
   ...config,
   rate: 2 * config.rate,
-  capacity: 2 * config.capacity!,
+  capacity: 2 * config.capacity! + ADDED,
 });
+
+/** What an override says, by its kind. */
+const RULES = {
+  times: { times: 2 },
+  add: { add: ADDED },
+  unlimited: { unlimited: true },
+  blocked: { blocked: true },
+} as const;
 
 /** Runs a program, and compares each answer with the model. Returns how many calls were granted. */
 export async function runProgram(
@@ -34,7 +42,8 @@ export async function runProgram(
     inner,
     () => isOut,
   );
-  // With blocks, calls get no more than a limit without them allows, in any span. An override doubles it.
+  // With blocks, calls get no more than a limit without them allows, in any span. Overrides
+  // double it, and add to it.
   const isLeased = leased(pair);
   const bound = has("override") && config.kind !== "credits" ? twice(config) : config;
   const model = new Model(isLeased ? [bound, bound] : configs);
@@ -131,12 +140,20 @@ export async function runProgram(
     async override({ call: { by }, which }) {
       if (isOut) return;
       const { overrides } = limiters[by]!;
-      const next = (["times", "unlimited", "blocked", undefined] as const)[which % 4];
-      model.change(isLeased && next === "times" ? undefined : next);
-      if (next === undefined) await overrides.clear("limit", { key: KEY });
-      else if (next === "times") await overrides.set("limit", { key: KEY, times: 2 });
-      else if (next === "blocked") await overrides.set("limit", { key: KEY, blocked: true });
-      else await overrides.set("limit", { key: KEY, unlimited: true });
+      const kinds: readonly Override[] = ["times", "unlimited", "blocked", "add"];
+      const kind = kinds[which % 4]!;
+      // The terms that a lease is bound by are those of both.
+      const isBound = isLeased && (kind === "times" || kind === "add");
+      if (which > 17) {
+        model.clear();
+        await overrides.clear("limit", { key: KEY });
+      } else if (which > 11) {
+        model.clear(kind);
+        await overrides.clear("limit", { key: KEY, only: kind });
+      } else if (kind !== "add" || config.kind !== "credits") {
+        if (!isBound) model.set(kind);
+        await overrides.set("limit", { key: KEY, ...RULES[kind] });
+      }
     },
     async credit({ call: { by, count } }) {
       const crediting = limiters[by]!.credit("limit", { key: KEY, count: 2 * count });

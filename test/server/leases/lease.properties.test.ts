@@ -217,7 +217,7 @@ const windows = fc.record({
 function overAdmits(settings: fc.Arbitrary<Setting>, variant: Variant): boolean {
   const details = fc.check(
     fc.property(settings, (setting) => excess(setting.config, run(setting, variant).grants) < 0.5),
-    { numRuns: 3000, endOnFailure: true },
+    { numRuns: 20_000, endOnFailure: true },
   );
   return details.failed;
 }

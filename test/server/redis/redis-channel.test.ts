@@ -57,6 +57,32 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
     expect(messages.at(-1)).not.toMatch(/send|"a"/);
   });
 
+  it("carries messages to the other processes, and drops what is too long", async () => {
+    const name = `messages ${Math.random()}`;
+    const [one, two] = [0, 1].map(() => {
+      const client = connectRedis(redisUrl!);
+      const changes = redisChannel(client, { channel: name });
+      onTestFinished(async () => {
+        await changes.close();
+        client.disconnect();
+      });
+      return { ...changes, client };
+    }) as [ReturnType<typeof redisChannel> & { client: ReturnType<typeof connectRedis> }, never];
+    const received: unknown[] = [];
+    (two as typeof one).receive!((message) => void received.push(message));
+    await vi.waitFor(() => {
+      one.send!("hello");
+      expect(received).toContain("hello");
+    });
+    for (const odd of ['["x",{"message":1},{"other":2},{}]', '[{"message":3}]', '{"message":4}']) {
+      await one.client.publish(name, odd);
+    }
+    one.send!("x".repeat(8000));
+    one.send!(["last"]);
+    await vi.waitFor(() => expect(received.at(-1)).toEqual(["last"]));
+    expect(received.filter((message) => message !== "hello")).toEqual([1, ["last"]]);
+  });
+
   it("hears again after its connection was lost", async () => {
     const { all, client, listening } = await start(2);
     await client.client("KILL", "TYPE", "pubsub");

@@ -56,6 +56,14 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
     expect(await staysFor("daily")).toBeGreaterThan(MINUTE);
   });
 
+  it("leaves also where its name is known to one call alone", async () => {
+    await using opened = open();
+    const { limiter, staysFor } = opened;
+    await limiter.limit("fromTable" as string, { key: "a", config: limits.fast });
+    expect(await staysFor("fromTable")).toBeGreaterThan(MINUTE);
+    expect(await staysFor("fromTable")).toBeLessThan(2 * MINUTE + 2 * SECOND);
+  });
+
   it("stays for the slowest config that it was charged with", async () => {
     await using opened = open();
     const { limiter, staysFor } = opened;

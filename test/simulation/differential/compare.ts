@@ -211,7 +211,7 @@ class Run {
     const isOthers = others.some((each) => each.model?.shown === DEADLOCK);
     if (real?.shown === DEADLOCK && isOthers) throw new Ended("other victim");
     const areFree = answered.hasWaited && others.some((each) => each.hasWaited && each.model);
-    if (areFree && !this.backend.keepsLine) throw new Ended("other order");
+    if (areFree) throw new Ended("other order");
     if (real?.kind === "error" && isOfReads(real.error)) throw new Ended("stricter");
     const isModels = model.shown === "error: serialization failure" && text === "COMMIT";
     throw new Ended(isModels ? "weaker" : "disagreed");

@@ -133,6 +133,13 @@ export class KnownOverrides {
     this.news++;
   }
 
+  /** All rows of the table, after a look at it. */
+  async rows(): Promise<Iterable<OverrideRow>> {
+    this.changed();
+    await this.readAgain();
+    return this.reader.copy.rows();
+  }
+
   /** The overrides of a limit; `undefined` if the limit has none. */
   of(name: string): OverridesOfLimit | undefined {
     return this.reader.copy.of(name);
@@ -153,8 +160,8 @@ export class KnownOverrides {
   *ofName(name: string): Generator<RateLimitOverride, void, undefined> {
     const found = this.of(name);
     if (found === undefined) return;
-    if (found.all !== undefined) yield found.all.override;
-    for (const { override } of found.byKey.values()) yield override;
+    for (const { override } of found.all) yield override;
+    for (const layers of found.byKey.values()) for (const { override } of layers) yield override;
   }
 
   private read(): Promise<void> {

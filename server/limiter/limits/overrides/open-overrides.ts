@@ -1,6 +1,6 @@
 /** The overrides of one limiter, for all its operations. */
 import type { Bucket } from "../../../../core/config.js";
-import { RateLimitConfigError } from "../../../../core/errors.js";
+import { describe, RateLimitConfigError } from "../../../../core/errors.js";
 import type { ChangeChannel } from "../../../changes/change-channel.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import type { PlanTable } from "../plans/plan-table.js";
@@ -10,14 +10,16 @@ import type { RateLimitLogger } from "../../../report/logger.js";
 import type { OverrideTable } from "../../../store/override-table.js";
 import type { Call, RateLimitStore } from "../../../store/store.js";
 import { KnownOverrides } from "./known-overrides.js";
-import { createOverrideLimit, ruleEntry } from "./override-limit.js";
-import {
-  createOverrideOperations,
-  forgetOverrides,
-  type OverrideAccess,
-  ownAccess,
-} from "./override-operations.js";
+import { createOverrideLimit } from "./override-limit.js";
+import { createOverrideOperations, type OverrideAccess } from "./override-operations.js";
+import { MAX_KEY_LENGTH } from "../../../../core/validate-key.js";
 import type { RateLimitOverride, RateLimitOverrides } from "../../types/override-types.js";
+import { ChangeLog, type RowState } from "./change-log.js";
+import { type Layers, layersAt, layersIn } from "./overrides-by-name.js";
+import { LONGEST_PREFIX, rowNamesOf } from "./override-row.js";
+import { restore, statesOf } from "./override-states.js";
+import { configsUnder } from "./override-configs.js";
+import { forgetOverrides, ownAccess } from "./own-access.js";
 import { OverridesInside, type OverridesJoined } from "./overrides-inside.js";
 
 /** How old the table of overrides may be, ms. */
@@ -50,6 +52,7 @@ export function openOverrides(
   const { store } = options;
   if (store.overrides === undefined) throw unsupported(store, "overrides");
   const age = (overridesFor as number | undefined) ?? DEFAULT_OVERRIDES_FOR;
+  for (const name of options.configs.keys()) validateName(name);
   return new Overriding(options, store.overrides, age);
 }
 
@@ -57,6 +60,8 @@ export class Overriding {
   /** Applies the overrides to a limit that was resolved without them. */
   readonly applied: ReturnType<typeof createOverrideLimit>;
   readonly operations: RateLimitOverrides;
+  /** What operators have changed. */
+  readonly log: ChangeLog;
   readonly #access: OverrideAccess;
   readonly #options: OpenOverridesOptions;
   readonly #table: OverrideTable;
@@ -71,11 +76,43 @@ export class Overriding {
     this.applied = createOverrideLimit({ ...options, known });
     this.#access = ownAccess({ ...options, table, known });
     this.operations = createOverrideOperations(options, this.#access);
+    this.log = new ChangeLog({ ...options, access: this.#access, rows: () => known.rows() });
   }
 
   /** The same operations for keys that are resolved in another way, such as stored ones. */
   operationsBy(resolve: OpenOverridesOptions["resolve"]): RateLimitOverrides {
     return createOverrideOperations({ ...this.#options, resolve }, this.#access);
+  }
+
+  /** The overrides of a key, or of all keys, that are in force, each over those before it. */
+  async layersOf(name: string, key: string | undefined): Promise<RateLimitOverride[]> {
+    const rows = await this.#access.readOf({ names: rowNamesOf(name), key: key ?? "" });
+    return layersIn(rows, name, key ?? "", this.#options.clock());
+  }
+
+  /** The overrides of all limits that are in force, after a look at the table. */
+  async allNow(): Promise<RateLimitOverride[]> {
+    await this.#known.rows();
+    const now = this.#options.clock();
+    const found: RateLimitOverride[] = [];
+    for (const name of this.#options.configs.keys()) {
+      for (const override of this.#known.ofName(name)) {
+        if (now < (override.until ?? Infinity)) found.push(override);
+      }
+    }
+    return found;
+  }
+
+  /** The rows of a key that are in force, by the name of the row, in the order in which they were set. */
+  statesOf(name: string, key: string | undefined): Promise<Map<string, RowState>> {
+    return statesOf({ ...this.#options, access: this.#access }, name, key);
+  }
+
+  /** Writes rows back as they were, and deletes those that were not there. */
+  restore(
+    ...of: [name: string, key: string | undefined, rows: ReadonlyMap<string, RowState | undefined>]
+  ): Promise<void> {
+    return restore({ ...this.#options, access: this.#access }, ...of);
   }
 
   resolve(name: string, of: KeyOptions & PlanOptions, needsPlan?: boolean): ResolvedLimit {
@@ -152,41 +189,20 @@ export class Overriding {
     byName: ReadonlyMap<string, readonly Bucket[]>,
   ): Promise<Map<string, readonly Bucket[]>> {
     await this.#known.fresh();
-    const all = new Map<string, readonly Bucket[]>();
-    for (const [name, given] of byName) {
-      const made = new Map(given.map((config) => [JSON.stringify(config), config]));
-      const seen = new Set<string>();
-      const apply = (override: RateLimitOverride, bases: readonly Bucket[]) => {
-        const { key, config: own, times } = override;
-        const rule = JSON.stringify([key === undefined, own, times]);
-        // Many keys have the same rule. Bans and exemptions make no config, and the configs of plans are
-        // in `given`.
-        if ((own ?? times) === undefined || seen.has(rule)) return;
-        seen.add(rule);
-        for (const config of bases) {
-          const other = workingConfig(this.#options, name, override, config);
-          if (other !== undefined) made.set(JSON.stringify(other), other);
-        }
-      };
-      const ofLimit = [...this.#known.ofName(name)];
-      for (const override of ofLimit) if (override.key === undefined) apply(override, given);
-      // An override `times: 2` of a key also doubles the config that the override of all keys has set.
-      const bases = [...made.values()];
-      for (const override of ofLimit) if (override.key !== undefined) apply(override, bases);
-      all.set(name, [...made.values()]);
-    }
-    return all;
+    const all = [...byName].map(([name, given]): [string, readonly Bucket[]] => {
+      return [name, configsUnder(this.#options, name, given, [...this.#known.ofName(name)])];
+    });
+    return new Map(all);
   }
 
   /** The stored keys of a limit that are blocked now, in order, and whether all keys are. */
   async blockedKeys(name: string): Promise<{ all: boolean; keys: string[] }> {
     await this.#known.fresh();
+    const { all = [], byKey = [] } = this.#known.of(name) ?? {};
     const now = this.#options.clock();
-    const blocked = [...this.#known.ofName(name)].filter(
-      ({ blocked: is, until = Infinity }) => is === true && now < until,
-    );
-    const keys = blocked.flatMap(({ key }) => key ?? []);
-    return { all: blocked.some(({ key }) => key === undefined), keys: keys.toSorted() };
+    const isBlocked = (layers: Layers) => layersAt(layers, now).at(-1)?.kind === "blocked";
+    const keys = [...byKey].flatMap(([key, layers]) => (isBlocked(layers) ? key : []));
+    return { all: isBlocked(all), keys: keys.toSorted() };
   }
 
   forget(storedKey: string): Promise<number> {
@@ -216,12 +232,12 @@ function validate(overrides: unknown, overridesFor: unknown): void {
   throw new RateLimitConfigError("overridesFor", overridesFor, { message });
 }
 
-/** `undefined` where a rule and a config do not go together: no call is charged by them. */
-function workingConfig(...args: Parameters<typeof ruleEntry>): Bucket | undefined {
-  try {
-    const entry = ruleEntry(...args);
-    return typeof entry === "string" ? undefined : entry;
-  } catch {
-    return undefined;
-  }
+/** @throws RateLimitConfigError when the name of a row would be too long for a database. */
+function validateName(name: string): void {
+  const most = MAX_KEY_LENGTH - LONGEST_PREFIX;
+  if (name.length <= most) return;
+  const message =
+    `overrides need names of at most ${most} characters, because their rows have longer ones; ` +
+    `got ${describe(name)}`;
+  throw new RateLimitConfigError("overrides", name, { message });
 }

@@ -19,7 +19,12 @@ export function answerAt(
   return { ok: true, value: capacityOf(config), ts: now };
 }
 
-/** The limit without its answer. `reset`, `refund` and `credit` change its rows also while calls do not. */
+/**
+ * The limit without its answers: an override may answer over a plan that does. `reset`, `refund` and `credit`
+ * change its rows also while calls do not.
+ */
 export function beneathAnswer(limit: ResolvedLimit): ResolvedLimit {
-  return limit.answer?.beneath ?? limit;
+  let beneath = limit;
+  while (beneath.answer !== undefined) beneath = beneath.answer.beneath;
+  return beneath;
 }

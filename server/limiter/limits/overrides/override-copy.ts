@@ -4,8 +4,8 @@
  */
 import { bucketId } from "../../../../core/bucket-id.js";
 import { isSameOverride, type OverrideRow } from "../../../store/override-table.js";
-import { overrideOf } from "./override-rule.js";
-import type { KnownOverride, OverridesOfLimit } from "./overrides-by-name.js";
+import { isChange, limitNameOf } from "./override-row.js";
+import { type KnownOverride, knownOf, layer, type OverridesOfLimit } from "./overrides-by-name.js";
 
 export class OverrideCopy {
   readonly #byName = new Map<string, OverridesOfLimit>();
@@ -27,6 +27,10 @@ export class OverrideCopy {
     return this.#rows.get(id);
   }
 
+  rows(): Iterable<OverrideRow> {
+    return this.#rows.values();
+  }
+
   of(name: string): OverridesOfLimit | undefined {
     return this.#byName.get(name);
   }
@@ -37,6 +41,7 @@ export class OverrideCopy {
     const isSame = isSameOverride(before.#rows.get(id), row);
     if (isSame && before === this) return;
     this.#rows.set(id, row);
+    if (isChange(row)) return;
     this.#know(row, isSame ? before.#known(row) : this.#parsed(row));
   }
 
@@ -44,26 +49,21 @@ export class OverrideCopy {
     if (this.#rows.delete(bucketId(name, key))) this.#know({ name, key }, undefined);
   }
 
-  #known({ name, key }: Pick<OverrideRow, "name" | "key">): KnownOverride | undefined {
-    const ofLimit = this.#byName.get(name);
-    return key === "" ? ofLimit?.all : ofLimit?.byKey.get(key);
+  #known(row: OverrideRow): KnownOverride | undefined {
+    const ofLimit = this.#byName.get(limitNameOf(row));
+    const layers = row.key === "" ? ofLimit?.all : ofLimit?.byKey.get(row.key);
+    const id = bucketId(row.name, row.key);
+    return layers?.find((each) => each.id === id);
   }
 
   #parsed(row: OverrideRow): KnownOverride | undefined {
-    const override = overrideOf(row);
-    if (override === undefined) this.#notValid(row);
-    return override && { override, resolved: new WeakMap() };
+    const known = knownOf(row);
+    if (known === undefined) this.#notValid(row);
+    return known;
   }
 
-  #know({ name, key }: Pick<OverrideRow, "name" | "key">, known: KnownOverride | undefined): void {
-    let ofLimit = this.#byName.get(name);
-    if (ofLimit === undefined) {
-      if (known === undefined) return;
-      this.#byName.set(name, (ofLimit = { all: undefined, byKey: new Map() }));
-    }
-    if (key === "") ofLimit.all = known;
-    else if (known === undefined) ofLimit.byKey.delete(key);
-    else ofLimit.byKey.set(key, known);
-    if (ofLimit.all === undefined && ofLimit.byKey.size === 0) this.#byName.delete(name);
+  #know(row: Pick<OverrideRow, "name" | "key">, known: KnownOverride | undefined): void {
+    const { name, key } = row;
+    layer(this.#byName, { name: limitNameOf(row), key }, bucketId(name, key), known);
   }
 }

@@ -9,9 +9,16 @@ import {
   resolveLimit,
 } from "../resolved-limit.js";
 import { blocked, unlimited } from "./answered-limit.js";
-import { checkedTimes } from "./override-rule.js";
+import { checkedAdd, checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "../../types/override-types.js";
-import type { KnownOverride, OverridesOfLimit } from "./overrides-by-name.js";
+import {
+  type KnownOverride,
+  type Layers,
+  layersAt,
+  type OverridesOfLimit,
+  PLACES,
+  type ResolvedByOverride,
+} from "./overrides-by-name.js";
 
 export interface OverrideLimitOptions {
   /** The overrides of a limit; `undefined` if the limit has none. */
@@ -39,26 +46,25 @@ export function createOverrideLimit(
 
   function resolved(
     { override, resolved: cache }: KnownOverride,
-    beneath: ResolvedLimit,
-    given: Bucket | undefined,
-  ): ResolvedLimit {
-    let limit = cache.get(beneath);
-    if (limit !== undefined) return limit;
+    { limit: beneath, given }: ResolvedByOverride,
+  ): ResolvedByOverride {
+    let found = cache.get(beneath);
+    if (found !== undefined) return found;
     const { until, setAt } = override;
     const entry = ruleEntry(options, beneath.name, override, given);
-    const plan = override.plan ?? (override.config === undefined ? beneath.plan : undefined);
+    let limit = beneath;
     if (override.blocked || entry === "none") limit = blocked(beneath, until, setAt);
     else if (override.unlimited || entry === "unlimited") limit = unlimited(beneath);
-    else if (entry === undefined) limit = beneath;
-    else {
+    else if (entry !== undefined) {
       const { name, key, rows } = beneath;
       const storedKey = rows[0].key === "" ? undefined : rows[0].key;
       limit = resolveLimit(name, key, storedKey, entry, defaults);
       Object.freeze(limit.config);
     }
-    limit = { ...limit, override, plan };
-    cache.set(beneath, limit);
-    return limit;
+    const plan = override.plan ?? (override.config === undefined ? beneath.plan : undefined);
+    found = { limit: { ...limit, override, plan }, given: bucketOf(entry) };
+    cache.set(beneath, found);
+    return found;
   }
 
   return (plain, { plan, config: inline }) => {
@@ -66,18 +72,32 @@ export function createOverrideLimit(
     const found = known.of(name);
     if (found === undefined) return plain;
     const now = clock();
-    const key = inForce(found.byKey.get(rows[0].key), now);
-    const all = inline === undefined ? inForce(found.all, now) : undefined;
-    if (key === undefined && all === undefined) return plain;
+    const ofKey = layersAt(found.byKey.get(rows[0].key), now);
+    const ofAll = inline === undefined ? layersAt(found.all, now) : [];
+    if (ofKey.length === 0 && ofAll.length === 0) return plain;
     const own = plan === undefined ? configOf(configs, name, inline) : plans.entry(name, plan);
-    let given = bucketOf(own);
-    // `times` of a key's override multiplies the config that the override of all keys makes.
-    const isBase = all !== undefined && (key === undefined || hasConfig(all.override));
-    const base = isBase ? resolved(all, plain, given) : plain;
-    if (key === undefined) return base;
-    if (isBase) given = bucketOf(ruleEntry(options, name, all.override, given));
-    return resolved(key, base, given);
+    let made: ResolvedByOverride = { limit: plain, given: bucketOf(own) };
+    for (const each of stacked(ofAll, ofKey)) made = resolved(each, made);
+    return made.limit;
   };
+}
+
+/**
+ * The overrides of a limit and a key, each over those before it. What a key may of its own comes before a
+ * ban or an exemption of all keys.
+ */
+function stacked(ofAll: Layers, ofKey: Layers): Layers {
+  const at = (layers: Layers, place: string) => layers.filter(({ kind }) => PLACES[kind] === place);
+  const own = at(ofKey, "terms");
+  const answers = [...(own.length === 0 ? at(ofAll, "answer") : []), ...at(ofKey, "answer")];
+  // Of several answers, the last one is given, and the others are as if they were not there.
+  return [
+    ...at(ofAll, "terms"),
+    ...own,
+    ...at(ofAll, "add"),
+    ...at(ofKey, "add"),
+    ...answers.slice(-1),
+  ];
 }
 
 /**
@@ -94,19 +114,11 @@ export function ruleEntry(
 ): Bucket | "unlimited" | "none" | undefined {
   if (rule.plan !== undefined) return plans.entry(name, rule.plan) as Bucket | "unlimited" | "none";
   if (rule.config !== undefined) return configOf(configs, name, rule.config);
-  if (rule.times === undefined || given === undefined) return given;
-  return checkedTimes(given, rule.times, name);
+  if (given === undefined) return undefined;
+  if (rule.add !== undefined) return checkedAdd(given, rule.add, name);
+  return rule.times === undefined ? given : checkedTimes(given, rule.times, name);
 }
 
 function bucketOf(entry: PlanEntry | Bucket | undefined): Bucket | undefined {
   return typeof entry === "string" ? undefined : (entry as Bucket | undefined);
-}
-
-function inForce(known: KnownOverride | undefined, now: number): KnownOverride | undefined {
-  const { until = Infinity } = known?.override ?? {};
-  return now < until ? known : undefined;
-}
-
-function hasConfig({ plan, config, times }: OverrideRule): boolean {
-  return plan !== undefined || config !== undefined || times !== undefined;
 }

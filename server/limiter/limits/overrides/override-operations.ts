@@ -1,17 +1,18 @@
 /** `limiter.overrides`: sets, reads and clears the rows of the table. */
 import { MAX_RETRY_AFTER } from "../../../../core/config.js";
+import { kindOf, OVERRIDE_KINDS } from "../../../../core/override-kinds.js";
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import { namesOf, rejectUnknownOptions } from "../../types/known-options.js";
 import type { ResolvedLimit } from "../resolved-limit.js";
-import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";
-import { type Call, expiredError } from "../../../store/store.js";
-import type { KnownOverrides } from "./known-overrides.js";
-import { type OverrideChange, setNow } from "./override-change.js";
+import type { OverrideRow, OverrideRowIds } from "../../../store/override-table.js";
+import type { OverrideChange } from "./override-change.js";
 import type { OverrideLimitOptions } from "./override-limit.js";
-import { overridePages } from "./read-overrides.js";
-import { overrideOf, ruleText, validateRule, validateUntil } from "./override-rule.js";
+import { kindOfRow, overrideOf, ruleText, validateRule, validateUntil } from "./override-rule.js";
+import { limitNameOf, rowNameOf, rowNamesOf } from "./override-row.js";
+import { layersIn } from "./overrides-by-name.js";
 import type {
+  ClearOverrideOptions,
   OverrideKeyOptions,
   RateLimitOverride,
   RateLimitOverrides,
@@ -19,12 +20,14 @@ import type {
 } from "../../types/override-types.js";
 
 const KEY = namesOf<OverrideKeyOptions>({ key: true });
+const CLEAR = namesOf<ClearOverrideOptions>({ key: true, only: true });
 const SET = namesOf<SetOverrideOptions>({
   key: true,
   until: true,
   plan: true,
   config: true,
   times: true,
+  add: true,
   unlimited: true,
   blocked: true,
 });
@@ -33,8 +36,8 @@ const SET = namesOf<SetOverrideOptions>({
 export interface OverrideAccess {
   /** All rows, a page at a time. */
   pages(): AsyncIterable<readonly OverrideRow[]>;
-  /** The row of a key, or of all keys, and others. */
-  readOf(of: Pick<OverrideRow, "name" | "key">): Promise<OverrideRow[]>;
+  /** The rows with these names, of a key or of all keys, and others. */
+  readOf(of: OverrideRowIds): Promise<OverrideRow[]>;
   /**
    * Resolves with whether the override is there now, or for an override that ends, whether it was there.
    */
@@ -67,18 +70,19 @@ export function createOverrideOperations(
         const { key } = plainOf(name, of).rows[0];
         const now = clock();
         validateUntil(of.until, now);
-        const rule = ruleText(validateRule(of, configs.get(name)!, name, plans));
+        const valid = validateRule(of, configs.get(name)!, name, plans);
+        const rule = ruleText(valid);
         // A later instant would be written with an exponent, which not every store reads.
         const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
-        return { name, key, rule, until, setAt: now };
+        return { name: rowNameOf(kindOf(valid), name), key, rule, until, setAt: now };
       });
       for (const row of rows) await access.change({ id: row, row });
     },
     async get(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.get()");
       const { key } = plainOf(name, of).rows[0];
-      const rows = await access.readOf({ name, key });
-      return inForce(options, rows, name).find((override) => (override.key ?? "") === key);
+      const rows = await access.readOf({ names: rowNamesOf(name), key });
+      return layersIn(rows, name, key, clock()).at(-1);
     },
     async list(name) {
       if (name !== undefined) resolve(name, {}, false);
@@ -87,58 +91,29 @@ export function createOverrideOperations(
       return found;
     },
     async clear(name, of = {}) {
-      rejectUnknownOptions(of, KEY, "overrides.clear()");
+      rejectUnknownOptions(of, CLEAR, "overrides.clear()");
+      const { only } = of;
+      if (only !== undefined && !OVERRIDE_KINDS.includes(only)) {
+        throw new RateLimitConfigError("only", only, `one of ${OVERRIDE_KINDS.join(", ")}`);
+      }
       const { key } = plainOf(name, of).rows[0];
-      return access.change({ id: { name, key }, row: undefined });
+      const names = only === undefined ? rowNamesOf(name) : [name, rowNameOf(only, name)];
+      const rows = (await access.readOf({ names, key })).filter(
+        (row) =>
+          row.key === key &&
+          names.includes(row.name) &&
+          (only === undefined || kindOfRow(row) === only),
+      );
+      let wasThere = false;
+      // A ban ends last: if the store fails in between, nobody may more than before.
+      const isBan = (row: OverrideRow) => Number(kindOfRow(row) === "blocked");
+      for (const { name: id } of rows.toSorted((a, b) => isBan(a) - isBan(b))) {
+        const isGone = await access.change({ id: { name: id, key }, row: undefined });
+        wasThere ||= isGone;
+      }
+      return wasThere;
     },
   };
-}
-
-export interface OwnAccessOptions extends Pick<OverrideLimitOptions, "clock"> {
-  table: OverrideTable;
-  known: KnownOverrides;
-  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
-  /** Tells the listeners of this process and the other processes. */
-  published(): void;
-}
-
-/** The table by itself: each change is a statement of its own. */
-export function ownAccess(options: OwnAccessOptions): OverrideAccess {
-  const { table, bound } = options;
-  return {
-    pages: () => overridePages(options),
-    readOf: ({ name, key }) => bound((call) => table.readOf?.(name, key, call) ?? table.read(call)),
-    change: (override) => change(options, override),
-  };
-}
-
-/**
- * This process obeys the change before its caller goes on. A write that fails may have taken effect, so
- * the table counts as changed then, too.
- */
-async function change(options: OwnAccessOptions, override: OverrideChange): Promise<boolean> {
-  const { table, known, bound, published, clock } = options;
-  const { id, row } = override;
-  let isThere = true;
-  try {
-    await bound(async (call) => {
-      if (row === undefined) {
-        isThere = await table.remove(id.name, id.key, call);
-        return;
-      }
-      // From the answer of this read, this process learns the clock of the database.
-      await (table.readOf?.(id.name, id.key, call) ?? table.read(call));
-      if (call.expired) throw expiredError();
-      await table.write(setNow(row, clock), call);
-    });
-  } catch (error) {
-    known.changed();
-    published();
-    throw error;
-  }
-  known.wrote(override);
-  published();
-  return isThere;
 }
 
 function inForce(
@@ -148,37 +123,12 @@ function inForce(
 ): RateLimitOverride[] {
   const now = clock();
   return rows
-    .filter((row) => (name === undefined ? configs.has(row.name) : row.name === name))
+    .filter((row) => {
+      const of = limitNameOf(row);
+      return name === undefined ? configs.has(of) : of === name;
+    })
     .flatMap((row) => overrideOf(row) ?? [])
     .filter(({ until = Infinity }) => now < until);
-}
-
-/** Deletes the overrides of a stored key, of all limits. Resolves with the number of deleted overrides. */
-export async function forgetOverrides(
-  {
-    table,
-    known,
-    bound,
-    published,
-  }: Pick<OwnAccessOptions, "table" | "known" | "bound" | "published">,
-  storedKey: string,
-): Promise<number> {
-  const rows: OverrideRow[] = [];
-  for await (const page of overridePages({ table, bound })) {
-    rows.push(...page.filter(({ key }) => key === storedKey));
-  }
-  let removed = 0;
-  try {
-    for (const { name, key } of rows) {
-      if (await bound((call) => table.remove(name, key, call))) removed++;
-    }
-  } finally {
-    if (rows.length > 0) {
-      known.changed();
-      published();
-    }
-  }
-  return removed;
 }
 
 /** In place of the operations, for a limiter without `overrides: true`. */

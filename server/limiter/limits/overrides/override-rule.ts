@@ -3,14 +3,14 @@
  * config.
  */
 import { capacityOf, type Bucket, isNever, MAX_RETRY_AFTER } from "../../../../core/config.js";
+import { kindOf, OVERRIDE_KINDS } from "../../../../core/override-kinds.js";
 import { isCredits } from "../../../../core/rows/credits.js";
 import { describe, RateLimitConfigError } from "../../../../core/errors.js";
 import { validateConfig } from "../../../../core/validate-config.js";
 import { MAX_RULE, type OverrideRow } from "../../../store/override-table.js";
 import type { PlanTable } from "../plans/plan-table.js";
-import type { OverrideRule, RateLimitOverride } from "../../types/override-types.js";
-
-const KINDS = ["plan", "config", "times", "unlimited", "blocked"] as const;
+import type { OverrideKind, OverrideRule, RateLimitOverride } from "../../types/override-types.js";
+import { limitNameOf } from "./override-row.js";
 
 /**
  * @param own the config of the limit `name`.
@@ -23,11 +23,11 @@ export function validateRule(
   plans: PlanTable,
 ): OverrideRule {
   const options = given as Record<string, unknown>;
-  const set = KINDS.filter((kind) => options[kind] !== undefined);
+  const set = OVERRIDE_KINDS.filter((kind) => options[kind] !== undefined);
   const [kind] = set;
   if (kind === undefined || set.length > 1) {
     const message =
-      `overrides.set() needs exactly one of ${KINDS.join(", ")}, got ` +
+      `overrides.set() needs exactly one of ${OVERRIDE_KINDS.join(", ")}, got ` +
       (set.length === 0 ? "none of them" : set.join(" and "));
     throw new RateLimitConfigError(set[1] ?? "config", options[set[1] ?? "config"], { message });
   }
@@ -48,6 +48,15 @@ export function validateRule(
       throw new RateLimitConfigError("times", rule.times, "a finite number above 0");
     }
     checkedTimes(own, rule.times, name);
+  } else if (rule.add !== undefined) {
+    if (!(Number.isFinite(rule.add) && rule.add > 0)) {
+      throw new RateLimitConfigError("add", rule.add, "a finite number above 0");
+    }
+    if (isCredits(own)) {
+      const problem = "left out for a balance of credits, to which limiter.credit() adds";
+      throw new RateLimitConfigError("add", rule.add, problem);
+    }
+    checkedAdd(own, rule.add, name);
   } else if (options[kind] !== true) {
     throw new RateLimitConfigError(kind, options[kind], "true, or left out");
   }
@@ -66,17 +75,34 @@ export function validateRule(
  * override it could get more than it should.
  */
 export function checkedTimes(given: Bucket, times: number, name: string): Bucket {
-  try {
+  return checked("times", times, name, () => {
     const config = timesConfig(given, times);
     // A small rate may be rounded to 0.
     if (!isCredits(given) && config.rate === 0) throw new RangeError("its rate would be 0");
+    return config;
+  });
+}
+
+/**
+ * A config with so many tokens more, at the same rate: its bucket holds what both may, and refills as
+ * before. So a key gets these tokens once, and at most once more for what it leaves unused later.
+ *
+ * @throws RateLimitConfigError as {@link checkedTimes}.
+ */
+export function checkedAdd(given: Bucket, add: number, name: string): Bucket {
+  return checked("add", add, name, () => ({ ...given, capacity: capacityOf(given) + add }));
+}
+
+function checked(option: "times" | "add", value: number, name: string, make: () => Bucket): Bucket {
+  try {
+    const config = make();
     validateConfig(config);
     return config;
   } catch (error) {
     const message =
-      `times ${describe(times)} makes a config of "${name}" that cannot work: ` +
+      `${option} ${describe(value)} makes a config of "${name}" that cannot work: ` +
       (error as Error).message;
-    throw new RateLimitConfigError("times", times, { message });
+    throw new RateLimitConfigError(option, value, { message });
   }
 }
 
@@ -115,12 +141,12 @@ export function ruleText(rule: OverrideRule): string {
 
 /** The override of a row of the table; `undefined` for a row that another version has written. */
 export function overrideOf(row: OverrideRow): RateLimitOverride | undefined {
-  const { name, key, until, setAt } = row;
+  const { key, until, setAt } = row;
   const rule = ruleOf(row.rule);
   if (rule === undefined || !Number.isFinite(until)) return undefined;
   return {
     ...rule,
-    name,
+    name: limitNameOf(row),
     key: key === "" ? undefined : key,
     until: isNever(until) ? undefined : until,
     setAt,
@@ -130,17 +156,22 @@ export function overrideOf(row: OverrideRow): RateLimitOverride | undefined {
 function ruleOf(text: string): OverrideRule | undefined {
   try {
     const rule = JSON.parse(text) as OverrideRule;
-    const kinds = KINDS.filter((kind) => rule[kind] !== undefined);
+    const kinds = OVERRIDE_KINDS.filter((kind) => rule[kind] !== undefined);
     if (kinds.length !== 1) return undefined;
     if (rule.config !== undefined) validateConfig(rule.config);
     else if (rule.plan !== undefined && typeof rule.plan !== "string") return undefined;
-    else if (rule.times !== undefined && !(Number.isFinite(rule.times) && rule.times > 0)) {
-      return undefined;
-    }
+    const number = rule.times ?? rule.add;
+    if (number !== undefined && !(Number.isFinite(number) && number > 0)) return undefined;
     return rule;
   } catch {
     return undefined;
   }
+}
+
+/** The kind of the override of a row; `undefined` for a row that another version has written. */
+export function kindOfRow(row: OverrideRow): OverrideKind | undefined {
+  const override = overrideOf(row);
+  return override && kindOf(override);
 }
 
 /** Whole ms until an override ends; the longest wait where it does not. */

@@ -3,12 +3,12 @@
  * rolled back. Until the commit, only calls of this transaction go by the overrides that it has written.
  */
 import type { InsideTurn, JoinedStore, RateLimitStore } from "../../../store/store.js";
-import type { OverrideRow, OverrideTable } from "../../../store/override-table.js";
+import type { OverrideRow, OverrideRowIds, OverrideTable } from "../../../store/override-table.js";
 import type { KeyOptions, PlanOptions } from "../../types/call.js";
 import type { ResolvedLimit } from "../resolved-limit.js";
 import { noOverridesInside } from "../../types/unsupported.js";
 import { createOverrideLimit, type OverrideLimitOptions } from "./override-limit.js";
-import { type OverrideChange, setNow } from "./override-change.js";
+import { besideOf, earlierRow, type OverrideChange, setNow } from "./override-change.js";
 import { createOverrideOperations, type OverrideOperationsOptions } from "./override-operations.js";
 import type { RateLimitOverrides } from "../../types/override-types.js";
 import { overridesByName, type OverridesOfLimit } from "./overrides-by-name.js";
@@ -72,15 +72,20 @@ export class OverridesInside {
     const { tx, changed } = this.#joined;
     if (table.writeWithin === undefined) throw noOverridesInside(this.#options.store);
     // From the answer of this read, this process learns the clock of the database.
-    await this.#read(turn, change.id);
-    const row = change.row === undefined ? change.id : setNow(change.row, clock);
+    const others = await this.#read(turn, besideOf(change));
+    const row = change.row === undefined ? change.id : setNow(change.row, clock, others);
     const isThere = await turn.send(() => table.writeWithin!(tx, row));
+    const earlier = change.row && earlierRow(change.row, others);
+    if (earlier !== undefined) {
+      const { name, key } = earlier;
+      await turn.send(() => table.writeWithin!(tx, { name, key }));
+    }
     this.#seen = overridesByName(await this.#read(turn));
     if (isThere) changed(change);
     return isThere;
   }
 
-  #read({ send }: InsideTurn, of?: Pick<OverrideRow, "name" | "key">): Promise<OverrideRow[]> {
+  #read({ send }: InsideTurn, of?: OverrideRowIds): Promise<OverrideRow[]> {
     const { table } = this.#options;
     if (table.readWithin === undefined) throw noOverridesInside(this.#options.store);
     return send(() => table.readWithin!(this.#joined.tx, of));

@@ -237,8 +237,9 @@ export class AcquireLine implements Line {
   /** The same tokens are reserved for an earlier turn. */
   #moved(turn: Turn, reserved: Granted, now: number): void {
     turn.timer.abort();
-    const { limit: resolved, count, environment, marker, isHeld } = memoryOf(turn.result)!;
-    const result = remember(reserved, { limit: resolved, count, environment, marker, isHeld, now });
+    const { limit: resolved, count, environment, marker, isHeld, context } = memoryOf(turn.result)!;
+    const of = { limit: resolved, count, environment, marker, isHeld, context, now };
+    const result = remember(reserved, of);
     const moved = this.#turnOf(turn.waiter, result);
     this.#turns.splice(this.#turns.indexOf(turn), 1, moved);
     this.#estimate.saw(turn.request, result, result.value);

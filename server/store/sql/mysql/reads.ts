@@ -4,6 +4,7 @@ import { rowKey, type RowId } from "../../store.js";
 import type { Statements } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
 import { rowIdOf, rowsFound, statesOf } from "../sql.js";
+import { sumsFound, sumsText } from "../sum-rows.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import type { MysqlEngine } from "./engines.js";
 import { type SeenRows, waitingBriefly } from "./locks.js";
@@ -115,8 +116,22 @@ function createLockExisting(
 }
 
 /** @param table quoted. */
-export function mysqlLookUps(table: string): Pick<Statements, "list" | "earliest" | "nextName"> {
+export function mysqlLookUps(
+  table: string,
+): Pick<Statements, "list" | "earliest" | "sums" | "nextName"> {
   return {
+    async sums(connection, name, terms) {
+      const where = "`name` = ? AND `ts` >= ? AND `ts` < ?";
+      // TRIM takes away one text, and no set of characters.
+      const start = (key: string) =>
+        `LEFT(${key}, CHAR_LENGTH(${key}) - LOCATE('|', REVERSE(${key})) + 1)`;
+      // Prisma 6 takes a text that is compared byte by byte, and was calculated, for bytes.
+      const shown = (of: string) => `CAST(${of} AS CHAR)`;
+      const text = sumsText({ table, mark: "`", start, shown, where }, terms);
+      const params = [storedText(name), terms.from, terms.to];
+      return sumsFound(await connection.query(text, params), terms);
+    },
+
     async earliest(connection, name, prefix, count) {
       const rows = await connection.query(
         `SELECT ${SHOWN} FROM ${byPrimary(table)} WHERE t.\`name\` = ? AND t.\`key\` BETWEEN ? AND ? ` +

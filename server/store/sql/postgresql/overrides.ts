@@ -16,7 +16,10 @@ export function postgresqlOverrides(
   const inOrder = (limit: number) => `ORDER BY "name", "key" LIMIT ${limit}`;
   return {
     read: read + table,
-    readOf: `${read}${table} WHERE "name" = $1::text AND "key" IN ($2::text, '')`,
+    readOf: (names) => {
+      const list = Array.from({ length: names }, (_, i) => `$${i + 1}::text`).join(", ");
+      return `${read}${table} WHERE "name" IN (${list}) AND "key" = $${names + 1}::text`;
+    },
     readFirst: (limit) => `${read}${table} ${inOrder(limit)}`,
     readAfter: (limit) =>
       `${read}${table} WHERE "name" > $1::text OR ("name" = $2::text AND "key" > $3::text) ` +

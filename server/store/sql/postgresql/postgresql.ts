@@ -27,6 +27,7 @@ export const postgresql: Dialect = {
   conflictEndsTransaction: false,
   mayOutdateSnapshots: true,
   boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
+  boundStatements: (ms) => `SET LOCAL statement_timeout = ${ms}`,
   readOnlyProbe: {
     isDue: errors.isPerhapsReadOnly,
     text: (table) => `SELECT 1 FROM ${quotedTable(table)} WHERE false FOR UPDATE`,

@@ -3,6 +3,7 @@ import { rowKey } from "../../store.js";
 import type { Connection, Locking } from "../connection.js";
 import type { Statements } from "../dialect.js";
 import { rowIdOf, rowsFound, statesOf } from "../sql.js";
+import { sumsFound, sumsText } from "../sum-rows.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import type { PostgresqlEngine } from "./engines.js";
 import {
@@ -103,8 +104,15 @@ const beginning = (prefix: string): string => prefix.replaceAll(/[!%_]/g, "!$&")
 export function postgresqlLookUps(
   table: string,
   engine: PostgresqlEngine,
-): Pick<Statements, "list" | "earliest" | "nextName"> {
+): Pick<Statements, "list" | "earliest" | "sums" | "nextName"> {
   return {
+    async sums(connection, name, terms) {
+      const where = `"name" = $1 AND "ts" >= $2::float8 AND "ts" < $3::float8`;
+      const start = (key: string) => `rtrim(${key}, '0123456789')`;
+      const text = sumsText({ table, mark: '"', start, where }, terms);
+      return sumsFound(await connection.query(text, [name, terms.from, terms.to]), terms);
+    },
+
     async earliest(connection, name, prefix, count) {
       const rows = await connection.query(
         `SELECT ${of("t", ID)}, ${shownColumns(engine)} FROM ${table} AS t

@@ -8,7 +8,8 @@ export function sqliteOverrides(tableName: TableName): OverrideStatements {
   const inOrder = (limit: number) => `ORDER BY "name", "key" LIMIT ${limit}`;
   return {
     read,
-    readOf: `${read} WHERE "name" = ? AND "key" IN (?, '')`,
+    readOf: (names) =>
+      `${read} WHERE "name" IN (${Array(names).fill("?").join(", ")}) AND "key" = ?`,
     readFirst: (limit) => `${read} ${inOrder(limit)}`,
     readAfter: (limit) =>
       `${read} WHERE "name" > ? OR ("name" = ? AND "key" > ?) ${inOrder(limit)}`,

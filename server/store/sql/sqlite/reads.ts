@@ -2,6 +2,7 @@
 import { firstWith } from "../../store.js";
 import type { Statements } from "../dialect.js";
 import { rowIdOf, rowsFound, statesOf } from "../sql.js";
+import { sumsFound, sumsText } from "../sum-rows.js";
 import type { DatabaseClock } from "../table/database-clock.js";
 import { CLOCK, ID, idValues } from "./text.js";
 
@@ -9,7 +10,7 @@ import { CLOCK, ID, idValues } from "./text.js";
 export function sqliteReads(
   table: string,
   clock: DatabaseClock,
-): Pick<Statements, "read" | "list" | "earliest" | "nextName"> {
+): Pick<Statements, "read" | "list" | "earliest" | "sums" | "nextName"> {
   return {
     /** The rows are one JSON parameter, so the text of the statement is always the same. */
     async read(connection, rows) {
@@ -46,6 +47,13 @@ export function sqliteReads(
         [name, prefix, prefix + "\u{10FFFF}".repeat(192), count],
       );
       return rowsFound(rows);
+    },
+
+    async sums(connection, name, terms) {
+      const where = `"name" = ? AND "ts" >= ? AND "ts" < ?`;
+      const start = (key: string) => `rtrim(${key}, '0123456789')`;
+      const text = sumsText({ table, mark: '"', start, where }, terms);
+      return sumsFound(await connection.query(text, [name, terms.from, terms.to]), terms);
     },
 
     async nextName(connection, after) {

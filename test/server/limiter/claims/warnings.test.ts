@@ -1,4 +1,4 @@
-/** `warnAt`: each level is crossed once, and told until a listener has resolved. */
+/** `warnAt`: each level is crossed once. */
 import { describe, expect, it } from "vitest";
 import {
   createRateLimiter,
@@ -44,15 +44,6 @@ const limits = {
   },
 } as const;
 const key = "ann";
-
-/** The warnings that a limiter has told so far. */
-function toldBy(limiter: {
-  onWarning(listener: (warning: RateLimitWarning) => unknown): unknown;
-}): RateLimitWarning[] {
-  const told: RateLimitWarning[] = [];
-  limiter.onWarning((warning) => void told.push(warning));
-  return told;
-}
 
 const levelsOf = (warnings: readonly RateLimitWarning[]) => warnings.map(({ level }) => level);
 
@@ -189,51 +180,5 @@ it("says the level in denials", async () => {
   );
   await expect(both).rejects.toMatchObject({
     data: { rateLimit: { denials: [{ name: "window", level: 0.8 }] } },
-  });
-});
-
-describe("telling of warnings", () => {
-  const setUp = () => {
-    const clock = createManualClock(1_900_000_000_000);
-    const store = memoryStore();
-    const open = (logger: false | typeof console = false) =>
-      createRateLimiter({ store, limits, clock, logger });
-    return { clock, open };
-  };
-  const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
-
-  it("tells a level that was crossed before there were listeners, once for all limiters", async () => {
-    const { open } = setUp();
-    const limiter = open();
-    await limiter.limit("window", { key, count: 8 });
-    const told = [toldBy(limiter), toldBy(open())];
-    await settled();
-    expect(told.flat()).toMatchObject([{ level: 0.8, key }]);
-    expect(await limiter.warnings("window")).toEqual([]);
-    await limiter.limit("window", { key, count: 2 });
-    await settled();
-    expect(levelsOf(told.flat())).toEqual([0.8, 1]);
-  });
-
-  it("tells a warning again with the same id, when its listener has failed or was killed", async () => {
-    const { open, clock } = setUp();
-    const failing = open();
-    const ids: string[] = [];
-    const stop = failing.onWarning(({ id }) => {
-      ids.push(id);
-      return Promise.reject(new Error("no mail"));
-    });
-    const killed = open();
-    killed.onWarning(({ id }) => {
-      ids.push(id);
-      return new Promise(() => {});
-    });
-    await failing.limit("window", { key, count: 8 });
-    await settled();
-    expect(ids).toHaveLength(1);
-    stop();
-    clock.advance(MINUTE);
-    await killed.prune();
-    expect(ids).toHaveLength(2);
   });
 });

@@ -149,6 +149,13 @@ describe("the context of a request", () => {
     await limiter.transaction(async (tx) => {
       await tx.limit("bucket", { key: "tx", ...of("transaction") });
     });
+    // What was used beyond the estimate.
+    const taken = await limiter.limit("window", { key: "carl", ...of("settled") });
+    await limiter.settle(taken, 2);
+    const paid = await limiter.limitFirst(["window"], { key: "carl", ...of("paid") });
+    await limiter.settle(paid, 2);
+    const many = await limiter.limit("window", { key: "dora", atLeast: 1, ...of("many") });
+    await limiter.settle(many, 2);
     await limiter.limit("bucket", { key: "none" });
     expect(heard.map(({ context }) => (context as Context | undefined)?.requestId)).toEqual([
       "limit",
@@ -163,6 +170,12 @@ describe("the context of a request", () => {
       "enter",
       "enter",
       "transaction",
+      "settled",
+      "settled",
+      "paid",
+      "paid",
+      "many",
+      "many",
       undefined,
     ]);
     expect(heard.at(-1)).not.toHaveProperty("context");

@@ -168,6 +168,32 @@ describe("enabled", () => {
     await expect(limiter.acquire("few", ada)).rejects.toBe(failure);
   });
 
+  it("says that nothing was paid, also by a first of several limits", async () => {
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits: { ...limits, exports: { kind: "concurrency", slots: 1 } },
+      enabled: false,
+      logger: false,
+    });
+    const paid = {
+      ok: true,
+      disabled: true,
+      paid: [],
+      results: [{ ok: true, disabled: true }],
+    };
+    const first = ["few", "credits"] as const;
+    expect(await limiter.limitFirst(first, { ...ada, count: 2 })).toMatchObject(paid);
+    const items = [
+      { name: "other", ...ada },
+      { first, ...ada },
+    ] as const;
+    const both = [{ ok: true, disabled: true }, paid];
+    const all = await limiter.limitAll(items);
+    expect(all).toMatchObject({ ok: true, disabled: true, results: both });
+    const entered = await limiter.enter("exports", { ...ada, with: items });
+    expect(entered).toMatchObject({ ok: true, disabled: true, results: both });
+  });
+
   it("passes a banned caller, and obeys the ban when it is on again", async () => {
     const switched = { isOn: false };
     const limiter = createRateLimiter({

@@ -134,9 +134,9 @@ describe("settle of an answer of limitAll", () => {
     for (const [of, actual, message] of [
       [await limiter.limitAll([{ name: "requests", key }]), 1, "a denied call took no tokens"],
       [JSON.parse(JSON.stringify(answer)), 1, "and not a copy"],
-      [answer, { plan: 1 }, '"plan", which is none of the limits that were charged'],
+      [answer, { plan: 1 }, '"plan" is none of the limits that were charged'],
       [answer, { member: -1 }, "count must be a finite number of at least 0, got -1"],
-      [answer, "5", "settle() needs a number or an object of counts by name"],
+      [answer, "5", 'settle() needs an object of counts by name: got "5"'],
     ] as const) {
       await expect(limiter.settle(of as typeof answer, actual as number)).rejects.toThrow(message);
     }

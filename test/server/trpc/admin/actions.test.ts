@@ -44,23 +44,27 @@ describe.each(storesAndRedis)("an operator on %s", (_, open) => {
     expect(banned.item).toMatchObject({
       key,
       override: { blocked: true },
-      since: banned.override!.setAt,
+      since: banned.overrides![0]!.setAt,
     });
     expect(banned.item.retryAfter).toBeGreaterThan(HOUR - MINUTE);
     expect(banned.item.retryAfter).toBeLessThanOrEqual(HOUR);
     expect(await ask()).toMatchObject({ ok: false });
 
     const exempted = await admin.exempt(to);
-    expect(exempted).toMatchObject({ override: { unlimited: true } });
+    expect(exempted).toMatchObject({ overrides: [{ unlimited: true }, { blocked: true }] });
     expect(exempted.item.retryAfter).toBeUndefined();
     for (let call = 0; call < 20; call++) expect(await ask()).toMatchObject({ ok: true });
 
-    const raised = await admin.raise({ ...to, times: 10, for: MINUTE });
-    expect(raised.override).toMatchObject({ times: 10 });
-    expect(raised.item.config).toMatchObject({ rate: limits[name].rate * 10 });
+    // A raise does not end an exemption, which lies over it.
+    await admin.raise({ ...to, times: 10, for: MINUTE });
+    const raised = await admin.clear({ ...to, only: "unlimited" });
+    expect(raised.overrides).toMatchObject([{ blocked: true }, { times: 10 }]);
+    const unbanned = await admin.clear({ ...to, only: "blocked" });
+    expect(unbanned.overrides).toMatchObject([{ times: 10 }]);
+    expect(unbanned.item.config).toMatchObject({ rate: limits[name].rate * 10 });
 
     const cleared = await admin.clear(to);
-    expect(cleared.override).toBeUndefined();
+    expect(cleared.overrides).toBeUndefined();
     expect(cleared.item.config).toMatchObject({ rate: limits[name].rate });
 
     await limiter.charge(name, { key, count: limits[name].rate });
@@ -74,6 +78,8 @@ describe.each(storesAndRedis)("an operator on %s", (_, open) => {
       ["ban", false],
       ["exempt", true],
       ["raise", true],
+      ["clear", false],
+      ["clear", true],
       ["clear", true],
       ["reset", true],
     ]);
@@ -123,7 +129,7 @@ describe.each(storesAndRedis)("an operator on %s", (_, open) => {
 describe("an action on all keys", () => {
   it("bans all of them with all: true, and the override is that of no key", async () => {
     const { limiter, heard, admin } = openAdmin(memoryStore(), limits);
-    const { item, override } = await admin.ban({ name: "bucket", all: true });
+    const { item, overrides: [override] = [] } = await admin.ban({ name: "bucket", all: true });
     expect(asJson(item).key).toBeUndefined();
     expect(asJson(override)).toEqual({
       blocked: true,
@@ -231,7 +237,7 @@ describe("an action", () => {
     const { limiter, admin } = openAdmin(memoryStore(), limits, { clock: () => now });
     const first = await admin.ban({ name: "bucket", key: "ada" });
     const second = await admin.ban({ name: "bucket", key: "bob", for: 1 });
-    expect([first.override!.until, second.override!.until]).toEqual([HOUR, 1]);
+    expect([first.overrides![0]!.until, second.overrides![0]!.until]).toEqual([HOUR, 1]);
     expect([first.item.retryAfter, second.item.retryAfter]).toEqual([HOUR, 1]);
     now = 1;
     expect(await limiter.limit("bucket", { key: "bob" })).toMatchObject({ ok: true });
@@ -239,7 +245,7 @@ describe("an action", () => {
     now = HOUR;
     expect(await limiter.limit("bucket", { key: "ada" })).toMatchObject({ ok: true });
     const third = await admin.exempt({ name: "bucket", key: "ada" });
-    expect("until" in asJson(third.override!)).toBe(false);
+    expect("until" in asJson(third.overrides![0]!)).toBe(false);
   });
 
   it("counts as no use, and neither does looking", async () => {

@@ -30,7 +30,7 @@ describe("limits", () => {
     await limiter.overrides.set("bucket", { blocked: true });
     const { now, hashed, actions, limits } = asJson(await admin.limits());
     expect([now, hashed]).toEqual([0, false]);
-    expect(actions).toEqual(["view", "ban", "exempt", "raise", "plan", "clear", "reset"]);
+    expect(actions).toEqual(["view", "ban", "exempt", "raise", "give", "plan", "clear", "reset"]);
     const plain = { usage: false, holds: false, overrides: true };
     const [bucket, counted, held, week, credits, slots] = limits;
     expect(bucket).toEqual({
@@ -52,6 +52,16 @@ describe("limits", () => {
       overrides: false,
     });
   });
+});
+
+it("says that the limits are switched off, as long as they are", async () => {
+  const switched = { isOn: false };
+  const enabled = () => switched.isOn;
+  const few = { kind: "fixed window", rate: 2, period: HOUR } as const;
+  const { admin } = openAdmin(memoryStore(), { few }, { enabled, logger: false });
+  expect(asJson(await admin.limits())).toMatchObject({ disabled: true, limits: [{ name: "few" }] });
+  switched.isOn = true;
+  expect(await admin.limits()).not.toHaveProperty("disabled");
 });
 
 describe.each(stores)("a customer's open page on %s", (_, open) => {
@@ -83,7 +93,9 @@ describe.each(stores)("a customer's open page on %s", (_, open) => {
       () => admin.reset(to),
       () => admin.ban(to),
       () => admin.exempt(to),
+      () => admin.clear({ ...to, only: "unlimited" }),
       () => admin.raise({ ...to, times: 5 }),
+      () => admin.clear({ ...to, only: "blocked" }),
       () => admin.clear(to),
     ];
     await sees(1);
@@ -98,6 +110,9 @@ describe.each(stores)("a customer's open page on %s", (_, open) => {
       [2, false],
       [0, false],
       [2, true],
+      // The ban is there again, until it is cleared.
+      [0, false],
+      [0, false],
       [10, false],
       [2, false],
     ]);

@@ -82,6 +82,10 @@ const BODIES = [
   "{",
 ];
 
+/** Whether a procedure is an action of its own. `undo` takes an id, and is another action each time. */
+const isAction = ({ path, type }: { path: string; type: string }) =>
+  type === "mutation" && path !== "undo";
+
 const REFUSALS: [title: string, authorize: Authorize | undefined][] = [
   ["without the option admin", undefined],
   ["where authorize says no", () => false],
@@ -93,7 +97,10 @@ describe.each(REFUSALS)("a caller %s", (_, authorize) => {
   it("is FORBIDDEN to use each procedure, whatever the input, and learns no name", async () => {
     const { call, all } = serve(authorize);
     expect(all.map(({ path }) => path).toSorted()).toEqual(
-      "ban clear denials exempt key limits list plan raise reset usage".split(" "),
+      (
+        "ban changes clear denials exempt give key limits list overrides plan raise reset top " +
+        "undo usage"
+      ).split(" "),
     );
     for (const { path, type } of all) {
       for (const body of BODIES) {
@@ -132,12 +139,18 @@ describe("authorize", () => {
       key: { ...view, key: "ada" },
       usage: { ...view, name },
       denials: { ...view, name },
+      top: { ...view, name },
       ban: { ...ada, action: "ban" },
       exempt: { ...ada, action: "exempt" },
       raise: { ...ada, action: "raise" },
+      give: { ...ada, action: "give" },
       plan: { ...ada, action: "plan" },
       clear: { ...ada, action: "clear" },
       reset: { ...ada, action: "reset" },
+      overrides: { ...view, name },
+      changes: { ...ada, action: "view" },
+      // Asked for the action that is undone, once that is known.
+      undo: view,
     });
   });
 
@@ -145,7 +158,7 @@ describe("authorize", () => {
     const { limiter, call, all } = serve(({ all: isForAll }) => !isForAll);
     for (const input of [{ all: true }, { all: true, key: "ada" }, { all: 1 }]) {
       const body = JSON.stringify({ name: "hiddenOne", times: 2, ...input });
-      for (const { path } of all.filter(({ type }) => type === "mutation")) {
+      for (const { path } of all.filter(isAction)) {
         expect([path, (await call(path, "mutation", body)).status]).toEqual([path, 403]);
       }
     }
@@ -182,7 +195,7 @@ describe("authorize", () => {
       // The other inputs have fields too many here.
       expect([path, status]).toEqual([
         path,
-        type === "mutation" ? 403 : path === "limits" ? 200 : 400,
+        isAction({ path, type }) ? 403 : path === "limits" ? 200 : 400,
       ]);
     }
     const { text } = await call("limits", "query", "null");
@@ -193,10 +206,13 @@ describe("authorize", () => {
     const { limiter, call } = serve(({ name }) => name === undefined || name === "hiddenTwo");
     await limiter.limit("hiddenOne", { key: "ada" });
     await limiter.limit("hiddenOne", { key: "ada" });
+    await limiter.overrides.set("hiddenOne", { key: "ada", times: 2 });
     for (const [path, body] of [
       ["limits", "null"],
       ["key", '{"key":"ada"}'],
       ["denials", "{}"],
+      ["overrides", "{}"],
+      ["changes", "{}"],
     ] as const) {
       const { status, text } = await call(path, "query", body);
       expect(status).toBe(200);

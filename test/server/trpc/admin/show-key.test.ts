@@ -66,14 +66,14 @@ describe.each(stores)("a key on %s", (_, open) => {
     expect(shards).toMatchObject({ item: { value: 7 }, rows: [{ used: 1, ts: NOW }] });
     expect(month).toMatchObject({
       item: { value: 6, config: { rate: 6 }, override: { times: 2 } },
-      override: { times: 2, key: "ada" },
+      overrides: [{ times: 2, key: "ada" }],
     });
     expect(slots).toMatchObject({
       item: { value: 2 },
       slots: { slots: 2, holders: [], waiting: 0 },
     });
     expect(credits).toMatchObject({ item: { value: 9 }, rows: [{ shard: 0, used: 9 }] });
-    for (const { override } of [bucket!, held!, credits!]) expect(override).toBeUndefined();
+    for (const { overrides } of [bucket!, held!, credits!]) expect(overrides).toBeUndefined();
   });
 
   it("that has no rows is shown as a new one would be", async () => {
@@ -95,13 +95,13 @@ describe.each(stores)("a key on %s", (_, open) => {
     for (const input of [undefined, {}]) {
       const { key, limits: shown } = await admin.key(input);
       expect(key).toBeUndefined();
-      expect(shown[0]).toMatchObject({ item: { value: 13 }, override: { times: 3 } });
-      expect(shown[0]!.override!.key).toBeUndefined();
+      expect(shown[0]).toMatchObject({ item: { value: 13 }, overrides: [{ times: 3 }] });
+      expect(shown[0]!.overrides![0]!.key).toBeUndefined();
     }
     // An override of all keys is not one of this key, and counts for it all the same.
     const { limits: other } = await admin.key({ key: "ada" });
     expect(other[0]!.item.override).toMatchObject({ times: 3 });
-    expect(other[0]!.override).toBeUndefined();
+    expect(other[0]!.overrides).toBeUndefined();
   });
 
   it("shows who holds its slots, and how many wait in line", async () => {
@@ -138,7 +138,10 @@ it("shows the rows themselves while an override bans or exempts the key", async 
   for (const rule of [{ blocked: true }, { unlimited: true }] as const) {
     await limiter.overrides.set("bucket", { key: "ada", ...rule });
     const { limits: shown } = await admin.key({ key: "ada" });
-    expect(shown[0]).toMatchObject({ override: rule, rows: [{ shard: 0, used: 2, ts: NOW }] });
+    expect(shown[0]).toMatchObject({
+      item: { override: rule },
+      rows: [{ shard: 0, used: 2, ts: NOW }],
+    });
   }
 });
 

@@ -121,7 +121,7 @@ describe("the plan of a key", () => {
     await admin.plan({ name: "video", key: "ada", plan: "pro" });
     const { limits: all } = await admin.key({ key: "ada" });
     const video = all.find(({ name }) => name === "video")!;
-    expect(video).toMatchObject({ item: { plan: "pro" }, override: { plan: "pro" } });
+    expect(video).toMatchObject({ item: { plan: "pro" }, overrides: [{ plan: "pro" }] });
     expect(video.item.retryAfter).toBeUndefined();
   });
 

@@ -107,6 +107,7 @@ it("tells an open page within a tick, although only the hash of its key is known
   await admin.ban(bucket);
   await until(3);
   await admin.raise({ ...bucket, times: 2 });
+  await admin.clear({ ...bucket, only: "blocked" });
   await until(4);
   stop.abort();
   await reading.catch(() => {});

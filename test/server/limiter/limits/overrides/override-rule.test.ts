@@ -11,7 +11,10 @@ import {
 } from "../../../../../server/index.js";
 
 const START = Date.UTC(2030, 0, 1);
-const limits = { send: { kind: "token bucket", rate: 10, period: MINUTE } } as const;
+const limits = {
+  send: { kind: "token bucket", rate: 10, period: MINUTE },
+  points: { kind: "credits" },
+} as const;
 const SLOW = { kind: "token bucket", rate: 2 ** -40, period: MINUTE } as const;
 
 function create() {
@@ -27,7 +30,7 @@ function create() {
 type Anything = Record<"set" | "get" | "clear" | "list", (...args: unknown[]) => Promise<unknown>>;
 
 const REFUSED: [method: keyof Anything, args: unknown[], message: string][] = [
-  ["set", ["send", {}], "needs exactly one of plan, config, times, unlimited, blocked, got none"],
+  ["set", ["send", {}], "exactly one of plan, config, times, add, unlimited, blocked, got none"],
   ["set", ["send", { blocked: true, times: 2 }], "exactly one"],
   ["set", ["send", { key: "user", unlimited: true, blocked: true }], "got unlimited and blocked"],
   ["set", ["send", { blocked: false }], "blocked must be true, or left out, got false"],
@@ -47,7 +50,16 @@ const REFUSED: [method: keyof Anything, args: unknown[], message: string][] = [
   ["set", ["send", { blocked: true, until: "tomorrow" }], "until must be an instant, epoch ms"],
   ["set", ["send"], "the options of overrides.set() must be an object"],
   ["get", ["send", { name: "send" }], "name is not an option of overrides.get()"],
+  ["set", ["send", { add: 0 }], "add must be a finite number above 0, got 0"],
+  ["set", ["send", { add: -5 }], "add must be a finite number above 0, got -5"],
+  ["set", ["send", { add: 1e300 }], 'add 1e+300 makes a config of "send" that cannot work'],
+  [
+    "set",
+    ["points", { add: 5 }],
+    "left out for a balance of credits, to which limiter.credit() adds",
+  ],
   ["clear", ["send", { until: 5 }], "until is not an option of overrides.clear()"],
+  ["clear", ["send", { only: "ban" }], "only must be one of plan, config, times, add"],
 ];
 
 const INVALID: [method: keyof Anything, args: unknown[], message: string][] = [

@@ -52,6 +52,9 @@ describe.each(stores)("an override in a transaction on %s", (_, open) => {
       expect((await getValue("pictures", ada)).value).toBe(45);
       expect(await limit("pictures", { ...ada, count: 15 })).toMatchObject({ ok: true, value: 30 });
       expect(await overrides.get("pictures", ada)).toMatchObject({ config: { rate: 50 } });
+      await overrides.set("pictures", { ...ada, times: 2 });
+      expect((await getValue("pictures", ada)).value).toBe(80);
+      await overrides.clear("pictures", { ...ada, only: "config" });
       await overrides.set("pictures", { ...ada, times: 6 });
       expect(await overrides.list()).toMatchObject([{ times: 6 }]);
     });
