@@ -266,9 +266,11 @@ describe("a visitor who goes to another part", () => {
   it("sees no other link move", async () => {
     const page = await newPage(await newVisitor({ viewport: SIZES[0]! }));
     await page.goto(demo.url);
+    await live(page).waitFor();
+    // The control room has links of its own.
     const boxes = () =>
       page.evaluate(() =>
-        [...document.querySelectorAll("nav a")].map((each) =>
+        [...document.querySelectorAll(".bar nav a")].map((each) =>
           each.getBoundingClientRect().toJSON(),
         ),
       );
