@@ -1,104 +1,23 @@
 /**
  * Makes the films of the README, for light and for dark pages, and a still picture of each film. A film
- * shows the demo's race, and then the demo's button in two browsers of one visitor, with the code behind
- * the button. Everything in a film really happens. `npm run film` needs Chromium, and Debian's package
- * `webp`.
+ * shows the demo's race, the code that lost it, and the demo's button in two browsers of one visitor, with
+ * the code behind the button. Everything in a film really happens. `npm run film` needs Chromium, and
+ * Debian's packages `webp`, `fonts-inter` and `fonts-jetbrains-mono`.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Frame, Locator, Page } from "playwright-core";
-import { highlightLines } from "../example-app/highlight-code.js";
-import { launchChromium } from "../test/support/chromium.js";
-import { type Demo, startDemo } from "../test/support/demo.js";
+import { launchChromium } from "../../test/support/chromium.js";
+import { type Demo, startDemo } from "../../test/support/demo.js";
+import { codeOfButton, losingCode } from "./code.js";
+import { pageOf, SIZE, TEXT } from "./page.js";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** The width at which the README shows the film, so that a letter of 14 px has 14 px there. */
-const SIZE = { width: 800, height: 540 };
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Pixels for each px of the page. With more pixels, a busy machine takes fewer pictures per second. */
 const SCALE = 1.6;
-
-/** The lines of code in the second scene, from the files that run. */
-const EXCERPTS = [
-  { caption: "The limit of each visitor", file: "limits.ts", lines: ["sendHello: {"] },
-  {
-    caption: "The procedure",
-    file: "server.ts",
-    lines: ["send: t.procedure", ".use(", ".mutation("],
-  },
-  {
-    caption: "The button",
-    file: "send-button.tsx",
-    lines: ["const send =", "<RateLimitMeter name", "<button", "<span>", "<RateLimitCountdown"],
-  },
-];
-
-const escaped = (piece: string) => piece.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-
-async function codeOfButton(): Promise<string> {
-  const parts = EXCERPTS.map(async ({ caption, file, lines }) => {
-    const text = await readFile(join(ROOT, "example-app/overview", file), "utf8");
-    const texts = text.split("\n");
-    const highlighted = highlightLines(text);
-    const numbers = lines.map((wanted) => texts.findIndex((line) => line.includes(wanted)));
-    if (numbers.includes(-1)) throw new Error(`${file} has no longer each of ${lines.join(", ")}`);
-    const indent = Math.min(...numbers.map((number) => texts[number]!.search(/\S/)));
-    const shown = numbers.map((number) => {
-      const html = highlighted[number]!.map((piece) =>
-        typeof piece === "string"
-          ? escaped(piece)
-          : `<span class="${piece[0]}">${escaped(piece[1])}</span>`,
-      );
-      return `<div class="line">${html.join("").slice(indent)}</div>`;
-    });
-    return `<div class="line comment">// ${caption}</div>${shown.join("")}`;
-  });
-  return (await Promise.all(parts)).join("");
-}
-
-const STYLE = `
-  :root { color-scheme: light dark; }
-  body { margin: 0; width: ${SIZE.width}px; height: ${SIZE.height}px; overflow: hidden;
-    background: light-dark(#dfdcf0, #2a2838); font: 14px/1.4 system-ui, sans-serif; }
-  .scene { position: absolute; inset: 0; padding: 12px; box-sizing: border-box; display: grid;
-    gap: 12px; }
-  #race { grid-template: minmax(0, 1fr) / minmax(0, 1fr); }
-  #button { grid-template: 246px minmax(0, 1fr) / repeat(2, minmax(0, 1fr)); }
-  body:not([data-scene="race"]) #race, body:not([data-scene="button"]) #button {
-    visibility: hidden; }
-  figure, .code { margin: 0; background: light-dark(#fff, #1c1b23); border-radius: 10px;
-    overflow: hidden; }
-  figure { display: grid; grid-template-rows: 30px minmax(0, 1fr); }
-  figcaption { padding: 0 12px; display: flex; align-items: center; gap: 8px;
-    background: light-dark(#f0eff5, #34323f); color: light-dark(#5c5a68, #b9b7c6); }
-  figcaption::before { content: ""; width: 34px; height: 10px; background:
-    radial-gradient(circle, light-dark(#bfbccd, #6b6880) 4px, transparent 4.5px) 0 0 / 12px 10px; }
-  iframe { border: 0; width: 100%; height: 100%; }
-  .code { grid-column: span 2; padding: 4px 0; align-content: center; color: light-dark(#1b1a21, #eeedf3);
-    font: 14.6px/19.5px ui-monospace, "DejaVu Sans Mono", monospace; }
-  .line { white-space: pre; padding: 0 12px; border-left: 3px solid transparent; }
-  .line.acts { background: light-dark(#e2defc, #383369); border-color: light-dark(#4338ca, #a5a0ff); }
-  .comment { color: light-dark(#5c5a68, #a5a3b3); } .keyword { color: light-dark(#8a2b9c, #e0a0f0); }
-  .string { color: light-dark(#11734b, #7fdcae); } .number { color: light-dark(#9a4a00, #ffb86b); }
-  .type { color: light-dark(#0a6190, #7cc7f5); }
-  #pointer { position: absolute; left: 0; top: 0; width: 22px; transition: translate 0.45s ease-in-out;
-    translate: 700px 500px; z-index: 1; }
-  #pointer path { fill: #1b1a21; stroke: #fff; stroke-width: 1.5; }
-  #pointer circle { fill: #f0b95a; opacity: 0; }
-  #pointer.pressed circle { opacity: 0.75; }`;
-
-const figure = (name: string, caption: string) =>
-  `<figure><figcaption>${caption}</figcaption><iframe name="${name}" src="/"></iframe></figure>`;
-
-const page = (code: string) => `<!doctype html><meta charset="utf-8" /><style>${STYLE}</style>
-  <body data-scene="race">
-  <div class="scene" id="race">${figure("race", "The demo")}</div>
-  <div class="scene" id="button">${figure("one", "One browser")}${figure("two", "The same visitor, another browser")}
-    <div class="code">${code}</div></div>
-  <svg id="pointer" viewBox="-11 -11 22 33" overflow="visible"><circle r="13" />
-    <path d="M0 0v17l4.2-4 2.8 6.3 2.9-1.3-2.8-6.2h5.7z" /></svg></body>`;
 
 /** Hides everything but this card in a page, so that the letters can be large. */
 async function showOnly(frame: Frame, card: string, letter: number): Promise<void> {
@@ -124,11 +43,21 @@ async function followActs(film: Page): Promise<void> {
         ...inside!.querySelectorAll('.line[data-acts="true"]'),
       ]);
       const acting = new Set(lines.map((line) => line.textContent.trim()));
-      for (const line of document.querySelectorAll(".code .line")) {
+      for (const line of document.querySelectorAll("#button .line")) {
         line.classList.toggle("acts", acting.has(line.textContent.trim()));
       }
     }, 20);
   });
+}
+
+/** @param granted what the race of this film has shown, as "21 granted". */
+async function tellOfLosing(film: Page, granted: string): Promise<void> {
+  await film.evaluate(
+    ([text]) => {
+      document.querySelector("#losing p")!.innerHTML = `<b>${text}</b>, and the limit is 10.`;
+    },
+    [granted],
+  );
 }
 
 /** Draws the pointer at the target of the mouse. */
@@ -169,6 +98,18 @@ async function play(film: Page): Promise<void> {
   await race!.getByText("Exactly the limit").waitFor({ state: "hidden" });
   await race!.getByText("Exactly the limit").waitFor();
   await film.waitForTimeout(1_200);
+
+  await tellOfLosing(film, await race!.locator(".side .granted b").first().innerText());
+  await scene("losing");
+  // All calls read, all calls pass, and then each of them writes.
+  for (const line of ["findUnique", "row.count >=", "increment"]) {
+    await film.evaluate((acting) => {
+      for (const each of document.querySelectorAll("#losing .line")) {
+        each.classList.toggle("acts", each.textContent.includes(acting));
+      }
+    }, line);
+    await film.waitForTimeout(900);
+  }
 
   await scene("button");
   await pointAt(film, send!);
@@ -222,16 +163,15 @@ async function make(browser: Browser, demo: Demo, scheme: "light" | "dark", name
     colorScheme: scheme,
   });
   const film = await context.newPage();
-  const code = await codeOfButton();
-  await film.route("**/film", (route) =>
-    route.fulfill({ contentType: "text/html", body: page(code) }),
-  );
+  const body = pageOf(await codeOfButton(), await losingCode());
+  await film.route("**/film", (route) => route.fulfill({ contentType: "text/html", body }));
   // Get the cookie of the visitor first, or each frame would ask for a cookie of its own.
   await film.goto(demo.url);
   await film.goto(`${demo.url}/film`);
   for (const frameName of ["race", "one", "two"]) {
     const frame = film.frame({ name: frameName })!;
     await frame.getByText("Exactly the limit").waitFor();
+    await frame.addStyleTag({ content: `:root, button { font-family: ${TEXT} !important }` });
     if (frameName === "race") await showOnly(frame, ".arrival", 17.5);
     else await showOnly(frame, ".try", 15.6);
   }
