@@ -85,7 +85,10 @@ function prisma8Table({ contract }: Prisma8Like, model: string): TableName {
     return { name: table, schema };
   }
   const known = all.flatMap(([, { models = {} }]) => Object.keys(models)).join(", ");
-  throw new RateLimitConfigError("model", model, `one of the contract's models (${known})`);
+  const message =
+    `the contract of Prisma has no model "${model}": emit it again if the schema has it since then; or ` +
+    `name one of the contract's models (${known || "none"})`;
+  throw new RateLimitConfigError("model", model, { message });
 }
 
 /** @throws RateLimitConfigError when the kind of database is not supported. */

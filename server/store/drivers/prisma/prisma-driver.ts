@@ -50,11 +50,11 @@ export function openPrisma<TClient extends PrismaLike>(
   }
   const models = schema?.models;
   if (models !== undefined && !Object.hasOwn(models, model)) {
-    throw new RateLimitConfigError(
-      "model",
-      model,
-      `one of the Prisma schema's models (${Object.keys(models).join(", ")})`,
-    );
+    const known = Object.keys(models).join(", ") || "none";
+    const message =
+      `the Prisma client has no model "${model}": run "npx prisma generate" if the schema has it since ` +
+      `the client was generated, and restart; or name one of the client's models (${known})`;
+    throw new RateLimitConfigError("model", model, { message });
   }
   const named = (name: string) => ({
     name: models?.[name]?.dbName ?? name,

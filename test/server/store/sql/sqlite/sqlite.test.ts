@@ -120,7 +120,7 @@ describe("prismaStore on SQLite", () => {
   it("throws for an unknown model, isolation or provider", async () => {
     await using database = await createSqlite();
     expect(() => prismaStore(database.prisma, { model: "Limits" })).toThrow(
-      /model must be one of the Prisma schema's models \(RateLimit, RateLimitOverride\), got "Limits"/,
+      /no model "Limits": run "npx prisma generate" if .* models \(RateLimit, RateLimitOverride\)/,
     );
     expect(() => prismaStore(database.prisma, { isolation: "snapshot" as never })).toThrow(
       /isolation must be "serializable", or not given, got "snapshot"/,
