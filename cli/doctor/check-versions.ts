@@ -1,6 +1,7 @@
 /** Checks the versions of the packages that work together with this package. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { BROKEN } from "../broken-versions.js";
 import { failure, type Finding, ok, warning } from "./finding.js";
 import { versionOf } from "./load-package.js";
 
@@ -24,7 +25,10 @@ export async function checkVersions(
   root: string,
   peers: Readonly<Record<string, string>>,
 ): Promise<Finding[]> {
-  const names = [...new Set([...TRPC, "prisma", ...Object.keys({ ...peers, ...TRIED })])];
+  const broken = BROKEN.map(({ name }) => name);
+  const names = [
+    ...new Set([...TRPC, "prisma", ...Object.keys({ ...peers, ...TRIED }), ...broken]),
+  ];
   const found = await Promise.all(
     names.map(async (name) => [name, await versionOf(root, name)] as const),
   );
@@ -43,6 +47,12 @@ export async function checkVersions(
     findings.push(
       warning(CHECK, message, "run your tests of limits on it, or install one of these"),
     );
+  }
+  for (const { name, versions: range, why, instead } of BROKEN) {
+    const version = versions.get(name);
+    if (version === undefined || !satisfies(version, range)) continue;
+    const message = `${name} is ${version}: ${why}`;
+    findings.push(failure(CHECK, message, `npm install ${name}@${instead}`));
   }
   findings.push(...prismaFindings(versions.get("prisma"), versions.get("@prisma/client")));
   const trpc = [...versions].filter(([name]) => TRPC.includes(name));

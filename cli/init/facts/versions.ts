@@ -5,21 +5,30 @@ import type { Project } from "./project.js";
 
 /** The major version of a package: by its range, or else the one that is installed. */
 export async function majorOf(
-  { root, pnpm, packageJson }: Project,
+  project: Project,
   member: Member,
   name: string,
 ): Promise<number | undefined> {
+  const [major] = (await versionOf(project, member, name))?.split(".") ?? [];
+  return major === undefined ? undefined : Number(major);
+}
+
+/** The lowest version that the range of a package names, or else the one that is installed. */
+export async function versionOf(
+  { root, pnpm, packageJson }: Project,
+  member: Member,
+  name: string,
+): Promise<string | undefined> {
   const range = member.ranges[name] ?? "";
   const catalog = range.startsWith("catalog:") ? `${pnpm ?? ""}\n${packageJson}` : "";
   const entry = new RegExp(String.raw`${name}["']?\s*:\s*["']?([^"'\s]+)`).exec(catalog)?.[1];
-  const written = firstNumber(entry ?? range);
+  const written = firstVersion(entry ?? range);
   if (written !== undefined || range === "") return written;
   const file = `node_modules/${name}/package.json`;
   const installed = (await readText(root, inFolder(member, file))) ?? (await readText(root, file));
-  return firstNumber(/"version"\s*:\s*"([^"]+)"/.exec(installed ?? "")?.[1] ?? "");
+  return firstVersion(/"version"\s*:\s*"([^"]+)"/.exec(installed ?? "")?.[1] ?? "");
 }
 
-function firstNumber(range: string): number | undefined {
-  const found = /^[\^~>=v\s]*(\d+)/.exec(range)?.[1];
-  return found === undefined ? undefined : Number(found);
+function firstVersion(range: string): string | undefined {
+  return /^[\^~>=v\s]*(\d[\d.]*)/.exec(range)?.[1];
 }

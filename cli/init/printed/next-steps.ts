@@ -1,8 +1,11 @@
 /** The steps that the author of an application has to take after `init`, with their lines. */
+import { BROKEN } from "../../broken-versions.js";
+import { satisfies } from "../../doctor/check-versions.js";
 import type { AddedTable } from "../edits/added-table.js";
 import type { Application } from "../facts/application.js";
 import type { Project } from "../facts/project.js";
 import { handlersOf } from "../facts/server.js";
+import { versionOf } from "../facts/versions.js";
 import { httpSteps } from "./http-steps.js";
 import { tableSteps } from "./table-steps.js";
 import { trpc10Steps } from "./trpc-10-steps.js";
@@ -10,7 +13,24 @@ import { trpcSteps } from "./trpc-steps.js";
 
 export async function nextSteps(app: Application, table: AddedTable): Promise<string[]> {
   const { project, database } = app;
-  return [...(await tableSteps(project, database, table)), ...usageSteps(app), ...proofSteps(app)];
+  return [
+    ...(await versionSteps(app)),
+    ...(await tableSteps(project, database, table)),
+    ...usageSteps(app),
+    ...proofSteps(app),
+  ];
+}
+
+/** Packages of the database with which the limits would go wrong. */
+async function versionSteps({ project, database: { member } }: Application): Promise<string[]> {
+  const steps: string[] = [];
+  for (const { name, versions, why, instead } of BROKEN) {
+    const found = member.packages.has(name) && (await versionOf(project, member, name));
+    if (!found || !satisfies(found, versions)) continue;
+    const at = member.folder === "" ? "" : `, in ${member.folder}`;
+    steps.push(`take ${name} ${instead} in place of ${found}${at}: ${why}`);
+  }
+  return steps;
 }
 
 function usageSteps(app: Application): string[] {

@@ -55,3 +55,17 @@ it("says which peer does not work", async () => {
     { level: "error", message: "zod is 3.24.2, and this package works with ^3.25.1 || ^4.0.0" },
   ]);
 });
+
+it("says which version breaks limits, and which one to take", async () => {
+  expect(await check({ "@libsql/client": "0.18.0" })).toMatchObject([
+    {
+      level: "error",
+      message: expect.stringMatching(/^@libsql\/client is 0\.18\.0: .*SQLITE_BUSY_SNAPSHOT/),
+      advice: "npm install @libsql/client@0.17.4",
+    },
+  ]);
+});
+
+it.each(["0.17.4", "0.18.1"])("is content with libsql %s", async (version) => {
+  expect(await check({ "@libsql/client": version })).toMatchObject([{ level: "ok" }]);
+});

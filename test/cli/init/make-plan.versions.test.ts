@@ -91,3 +91,25 @@ describe("Prisma before 6", () => {
     expect(await runInit(app.root)).toContain("limits.ts");
   });
 });
+
+describe("libsql 0.18.0, which loses what it answers", () => {
+  const withLibsql = (range: string): Files => ({
+    "package.json": packageJson("express", "@libsql/client").replace(
+      '"@libsql/client": "*"',
+      `"@libsql/client": "${range}"`,
+    ),
+    "src/db.ts": `import { createClient } from "@libsql/client";
+export const db = createClient({ url: "file:app.db" });
+`,
+  });
+  it.each(["0.18.0", "^0.18.0"])("%s is named, with the version to take", async (range) => {
+    await using app = await makeFolder(withLibsql(range));
+    expect(await runInit(app.root)).toMatch(
+      /take @libsql\/client 0\.17\.4 in place of 0\.18\.0: .*SQLITE_BUSY_SNAPSHOT/,
+    );
+  });
+  it("is not named where another version is asked for", async () => {
+    await using app = await makeFolder(withLibsql("^0.17.4"));
+    expect(await runInit(app.root)).not.toContain("take @libsql/client");
+  });
+});

@@ -240,7 +240,7 @@ describe("the configs of a write", () => {
     ["another rate", { ...bucket, rate: 11, capacity: 10 }],
     ["another period", { ...bucket, period: 2 * MINUTE }],
     ["another capacity", { ...bucket, capacity: 11 }],
-    ["other windows", { kind: "fixed window", rate: 10, period: MINUTE, windows: 2 } as Bucket],
+    ["windows of a time zone", { ...bucket, windows: {} } as unknown as Bucket],
     ["none", undefined],
   ];
   it.each(others)("are all of them, where one has %s", (_, other) => {
