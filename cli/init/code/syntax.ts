@@ -36,13 +36,21 @@ export function findAll<T extends Node["type"]>(
   ...types: readonly T[]
 ): Found<NodeOf<T>>[] {
   const found: Found<NodeOf<T>>[] = [];
-  const visit = (node: Node, around: readonly Node[]) => {
-    if ((types as readonly string[]).includes(node.type)) {
-      found.push({ node: node as NodeOf<T>, around });
+  const wanted = new Set<string>(types);
+  // An application has millions of nodes, so only what is found gets a list of its own.
+  const around: Node[] = [];
+  const visit = (node: Node) => {
+    if (wanted.has(node.type)) found.push({ node: node as NodeOf<T>, around: [...around] });
+    around.push(node);
+    for (const key in node) {
+      if (OTHER_KEYS.has(key)) continue;
+      const value: unknown = node[key as keyof Node];
+      if (isNode(value)) visit(value);
+      else if (Array.isArray(value)) for (const each of value) if (isNode(each)) visit(each);
     }
-    for (const child of childrenOf(node)) visit(child, [...around, node]);
+    around.pop();
   };
-  visit(root, []);
+  visit(root);
   return found.toSorted((a, b) => startOf(a.node) - startOf(b.node));
 }
 
@@ -53,12 +61,6 @@ const OTHER_KEYS = new Set([
   "trailingComments",
   "innerComments",
 ]);
-
-function childrenOf(node: Node): Node[] {
-  return Object.entries(node).flatMap(([key, value]: [string, unknown]) =>
-    OTHER_KEYS.has(key) ? [] : [value].flat().filter(isNode),
-  );
-}
 
 function isNode(value: unknown): value is Node {
   return (

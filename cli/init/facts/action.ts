@@ -14,7 +14,7 @@ import {
   propertyOf,
 } from "../code/syntax.js";
 import { type FolderHost, type Host, routesIn } from "./host.js";
-import { codesIn, type Member } from "./member.js";
+import { codesIn } from "./member.js";
 import type { Page } from "./page.js";
 import type { Project } from "./project.js";
 
@@ -32,12 +32,14 @@ export interface Action {
 
 /** The calls of routes that are in the code of the application. */
 export function actionsOf({ api }: Project, host: Host, { member }: Page): Action[] {
+  const routes = codesIn(api, "app" in host ? /\.post\b/ : /\bPOST\b|\bcreateServerFn\b/);
   return codesIn(member, /\bmethod:\s*["']POST["']|\bonClick=|<form/).flatMap((code) =>
     /\.[jt]sx$/.test(code.file) && !/\.stories\./.test(code.file)
       ? sendsIn(code).flatMap(({ target, found }) => {
-          const route = routeFileOf(api, host, code, target);
+          const route = routeFileOf(routes, host, code, target);
+          if (route === undefined) return [];
           const hasButton = buttonOf(code, found) !== undefined;
-          return route === undefined ? [] : { component: code.file, target, route, hasButton };
+          return { component: code.file, target, route, hasButton };
         })
       : [],
   );
@@ -68,7 +70,12 @@ function sendsIn(code: Code): Send[] {
   return [...fetches, ...functions];
 }
 
-function routeFileOf(api: Member, host: Host, code: Code, target: string): string | undefined {
+function routeFileOf(
+  routes: readonly Code[],
+  host: Host,
+  code: Code,
+  target: string,
+): string | undefined {
   const has = (each: Code) => routeIn(each, host, target) !== undefined;
   if (!target.startsWith("/")) {
     if (host.kind !== "start") return undefined;
@@ -78,11 +85,9 @@ function routeFileOf(api: Member, host: Host, code: Code, target: string): strin
       ?.replace(/\.\w+$/, "");
     const isNamed = ({ file }: Code) =>
       from === undefined ? file === code.file : file.split("/").at(-1)!.startsWith(`${from}.`);
-    return codesIn(api, /\bcreateServerFn\b/).find((each) => isNamed(each) && has(each))?.file;
+    return routes.find((each) => isNamed(each) && has(each))?.file;
   }
-  if ("app" in host)
-    return codesIn(api, /\.post\b/).find((each) => each.file === host.file && has(each))?.file;
-  return codesIn(api, /\bPOST\b/).find((each) => has(each))?.file;
+  return routes.find((each) => (!("app" in host) || each.file === host.file) && has(each))?.file;
 }
 
 /** The part of a route that answers: its function, or the call that adds the route. */
