@@ -21,7 +21,7 @@ const config: KnipConfig = {
     // Stand for files of the demo, by a plugin of Vite.
     "site/app/{code,server-link}.ts",
     "site/app/worker.ts",
-    "site/app/count/{count,engine/worker}.ts",
+    "site/app/{start,count/engine/worker}.ts",
     // A copy of the pages' code, with imports that only readers have.
     "!test/docs/.tmp/**",
   ],

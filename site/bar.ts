@@ -19,7 +19,6 @@ export function barLinksOf(repository: string | undefined): BarLink[] {
   return [
     { text: "Docs", link: "/docs/", match: /^docs\/(?!performance$|reference\/)/ },
     { text: "Playground", link: "/playground/", match: /^playground\/$/ },
-    { text: "Count to ten", link: "/count/", match: /^count\/$/ },
     { text: "Reference", link: "/docs/reference/", match: /^docs\/reference\// },
     { text: "How fast", link: "/docs/performance", match: /^docs\/performance$/ },
     ...(repository === undefined ? [] : [{ text: "GitHub", link: repository }]),

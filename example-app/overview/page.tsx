@@ -16,7 +16,8 @@ import { type LastCall, useActs } from "./use-acts.js";
 const INSTALL = "npm i trpc-rate-limit";
 const CODE = SHOWN_LINES.map(({ pieces }) => pieces);
 
-export function Overview() {
+/** @param Title what the claim is on the page: the site has another heading above it. */
+export function Overview({ Title = "h1" }: { Title?: "h1" | "h2" }) {
   const { acts, last } = useActs();
   const acting = SHOWN_LINES.flatMap(({ act }, index) => (act && acts.has(act) ? index : []));
 
@@ -24,9 +25,9 @@ export function Overview() {
     <section className="overview" aria-labelledby="part-title">
       <header>
         <p>Rate limiting for tRPC, Prisma and React</p>
-        <h1 id="part-title" tabIndex={-1}>
+        <Title id="part-title" tabIndex={-1}>
           Limit calls exactly, in your own database, and show users when they can call again.
-        </h1>
+        </Title>
         <Begin />
       </header>
       <section className="card try" aria-labelledby="try-title">

@@ -20,8 +20,8 @@ import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
 import { imageSizeOf } from "../image-size.js";
 import { ROOT } from "../pages.js";
-import { STATIC_PARTS } from "./count/static-parts.js";
-import { heroOf, introOf } from "./hero.js";
+import { questionOf } from "./count/static-parts.js";
+import { claimOf, introOf } from "./headings.js";
 
 const sizeOf = (name: string) => {
   const { width, height } = imageSizeOf(name, readFileSync(join(ROOT, "docs/pictures", name)));
@@ -107,7 +107,8 @@ export function frame(address: Address): Plugin {
   function headOf(html: string, shown: string): string {
     const [, title = ""] = /<title>([^<]*)<\/title>/.exec(html) ?? [];
     const [, description = ""] = /name="description"\s+content="([^"]*)"/.exec(html) ?? [];
-    const route = shown.slice(1).replace(/index\.html$/, "");
+    // `count/` leads to the first page, and is shown as that page where a link to it is posted.
+    const route = shown.slice(1).replace(/^(?:count\/)?index\.html$|index\.html$/, "");
     const tags = headTagsOf({ title, description, route }, address);
     return [`<link rel="icon" href="${ICON}">`, htmlOf(tags), SCHEME_SCRIPT].join("\n");
   }
@@ -116,15 +117,18 @@ export function frame(address: Address): Plugin {
     name: "frame",
     transformIndexHtml: {
       order: "pre",
-      handler: (html, { path }) =>
-        html
+      handler: async (html, { path }) => {
+        // Runs the presets, so only where their verdicts are shown.
+        const question = html.includes("<!--count-->") ? await questionOf() : "";
+        return html
           .replace("<!--head-->", () => headOf(html, path))
           .replace("<!--header-->", () => headerOf(path))
-          .replace("<!--hero-->", heroOf)
+          .replace("<!--count-->", () => question)
+          .replace("<!--claim-->", claimOf)
           .replace("<!--intro-->", introOf)
           .replace("<!--picture-->", () => pictureOf(base))
-          .replace("<!--footer-->", footerOf(repository))
-          .replace(/<!--count-\w+-->/g, (place) => STATIC_PARTS[place]!),
+          .replace("<!--footer-->", footerOf(repository));
+      },
     },
   };
 }

@@ -1,5 +1,7 @@
-/** The first page of the site. */
+/** The demo's overview, below the question of the first page. */
 import { Overview } from "../../example-app/overview/page.js";
 import { show } from "./show.js";
 
-show(<Overview />);
+export function showOverview(): void {
+  show(<Overview Title="h2" />);
+}

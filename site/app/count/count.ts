@@ -1,13 +1,12 @@
-/** The page "Can your rate limiter count to ten?". No code runs before a press on Run. */
-import "../../../example-app/shared/page/styles.css";
-import "../../../example-app/shared/page/outcomes.css";
-import "../site.css";
+/** "Can your rate limiter count to ten?", the top of the first page. No code runs before a press on Run. */
 import "./count.css";
 import { LIMIT, type Run, runCount } from "./engine/run.js";
 import { explain, isExact, verdictOf } from "./explain.js";
-import { PRESETS } from "./presets.js";
+import { presetOf, PRESETS } from "./presets.js";
+import type { Pictured } from "./result-picture.js";
 import { openSandbox, type Sandbox } from "./sandbox.js";
-import { fragmentOf, readFragment } from "./share.js";
+import { readFragment } from "./share.js";
+import { createShareView } from "./share-view.js";
 import { createStepsView } from "./steps-view.js";
 
 /** How long all dots fall, ms. */
@@ -19,36 +18,36 @@ const byId = (id: string) => document.getElementById(id)!;
 const editor = byId("count-code") as HTMLTextAreaElement;
 const [run, again, share] = [byId("count-run"), byId("count-again"), byId("count-share")];
 const [seedOutput, verdict, dots] = [byId("count-seed"), byId("count-verdict"), byId("count-dots")];
-const [why, note, shared] = [byId("count-why"), byId("count-note"), byId("count-shared")];
+const [why, note, count] = [byId("count-why"), byId("count-note"), verdict.querySelector("b")!];
 const steps = createStepsView();
+const sharing = createShareView();
 
 let seed = 1;
 let isRunning = false;
 let frame = 0;
+/** The last run, and the code that it is of. */
+let last: (Pictured & { code: string }) | undefined;
 
 // See static-parts.ts.
 const buttons = [...document.querySelectorAll<HTMLButtonElement>(".count-presets button")].map(
   (button, i) => ({ button, preset: PRESETS[i]! }),
 );
-for (const { button, preset } of buttons) {
-  button.addEventListener("click", () => {
-    editor.value = preset.code;
-    say(shared, "");
-    mark();
-  });
-}
 
 /** Marks the preset whose code is in the editor. */
 function mark(): void {
-  const chosen = PRESETS.find(({ code }) => code === editor.value);
+  const chosen = presetOf(editor.value);
   for (const { button, preset } of buttons) {
     button.setAttribute("aria-pressed", String(preset === chosen));
   }
   say(note, chosen?.note ?? "Your own code.");
 }
 
+/** Whether the visitor wants no motion. */
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** A text that is the same is not heard again. */
 function say(element: HTMLElement, text: string): void {
-  element.textContent = text;
+  if (element.textContent !== text) element.textContent = text;
 }
 
 async function start(): Promise<void> {
@@ -56,13 +55,19 @@ async function start(): Promise<void> {
   isRunning = true;
   for (const button of [run, again]) button.setAttribute("aria-disabled", "true");
   say(why, "The calls are on their way…");
+  // On a phone, the dots may be below the view.
+  const behavior = isStill() ? "auto" : "smooth";
+  verdict.parentElement!.scrollIntoView({ block: "nearest", behavior });
   const until = performance.now() + MOST_TIME;
   let sandbox: Sandbox | undefined;
+  // The visitor may write on meanwhile.
+  const of = { code: editor.value, seed };
   try {
     sandbox = await openSandbox();
     const isLate = () => performance.now() > until;
-    const result = await runCount({ code: editor.value, seed }, sandbox.ports, isLate);
+    const result = await runCount(of, sandbox.ports, isLate);
     sandbox.remove();
+    last = { ...of, run: result, name: presetOf(of.code)?.title ?? "My own code" };
     steps.show(result);
     show(result);
   } catch (error) {
@@ -77,18 +82,19 @@ async function start(): Promise<void> {
 /** Dots fall, one for each granted call. Visitors who want no motion see all of them at once. */
 function show(result: Run): void {
   cancelAnimationFrame(frame);
-  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const begin = performance.now();
-  const all = [...dots.children] as HTMLElement[];
+  const all = [...dots.querySelectorAll("i")];
   for (const dot of all) dot.dataset["outcome"] = "";
   delete verdict.dataset["exact"];
   const draw = (now: number) => {
-    const part = isStill ? 1 : Math.min(1, (now - begin) / FALL);
+    const part = isStill() ? 1 : Math.min(1, (now - begin) / FALL);
     const fallen = Math.floor(part * result.granted);
     for (const [i, dot] of all.entries()) {
       if (i < fallen) dot.dataset["outcome"] = i < LIMIT ? "granted" : "over";
     }
-    say(verdict, `${fallen} of ${LIMIT}`);
+    say(count, String(fallen));
+    // From the eleventh on, it is too late.
+    if (fallen > LIMIT) verdict.dataset["exact"] = "false";
     if (part < 1) {
       frame = requestAnimationFrame(draw);
       return;
@@ -99,7 +105,6 @@ function show(result: Run): void {
       "aria-label",
       `${result.granted - over} granted, ${over} granted beyond the limit`,
     );
-    say(verdict, verdictOf(result));
     // A screen reader hears the verdict, which others see above.
     const heard = Object.assign(document.createElement("span"), { className: "hidden" });
     say(heard, `${verdictOf(result)}. `);
@@ -115,35 +120,33 @@ async function takeShared(): Promise<void> {
   ({ seed } = found);
   editor.value = found.code;
   say(seedOutput, String(seed));
-  say(shared, "This code came with the address. Read it, then press Run.");
   mark();
+  say(note, "This code came with the address. Read it, then press Run.");
 }
 
-async function shareIt(): Promise<void> {
-  const fragment = await fragmentOf({ code: editor.value, seed });
-  if (fragment === undefined) {
-    say(shared, "This code is too long for an address.");
-    return;
+export function startQuestion(): void {
+  for (const { button, preset } of buttons) {
+    button.addEventListener("click", () => {
+      editor.value = preset.code;
+      mark();
+    });
   }
-  history.replaceState(null, "", fragment);
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say(shared, "The address with this code and seed is copied.");
-  } catch {
-    say(shared, "The address of this page has the code and the seed now. Copy it from there.");
-  }
+  run.addEventListener("click", () => void start());
+  again.addEventListener("click", () => {
+    if (isRunning) return;
+    seed = (seed + 1) % 2 ** 32;
+    say(seedOutput, String(seed));
+    void start();
+  });
+  share.addEventListener("click", () => {
+    const shared = { code: editor.value, seed };
+    const isOfThis = last?.code === shared.code && last.seed === seed;
+    void sharing.open(shared, isOfThis ? last : undefined);
+  });
+  editor.addEventListener("input", mark);
+  addEventListener("hashchange", () => void takeShared());
+  // A browser may have kept what the editor had before the page was loaded again.
+  if (presetOf(editor.value) !== PRESETS[0]) editor.value = PRESETS[0].code;
+  mark();
+  void takeShared();
 }
-
-run.addEventListener("click", () => void start());
-again.addEventListener("click", () => {
-  if (isRunning) return;
-  seed = (seed + 1) % 2 ** 32;
-  say(seedOutput, String(seed));
-  void start();
-});
-share.addEventListener("click", () => void shareIt());
-editor.addEventListener("input", mark);
-addEventListener("hashchange", () => void takeShared());
-editor.value = PRESETS[0].code;
-mark();
-void takeShared();

@@ -11,6 +11,17 @@ export function isExact({ granted, failure, stopped }: Run): boolean {
   return granted === LIMIT && failure === "" && stopped === "";
 }
 
+/** The moment the eleventh got in, or what there is instead of it, in a few words. */
+export function momentOf({ steps, eleventh, granted, failure, stopped }: Run): string {
+  if (eleventh !== undefined) {
+    const { at, process } = steps[eleventh]!;
+    return `The eleventh got in after ${at.toFixed(1)} ms, by process ${process + 1}.`;
+  }
+  if (stopped !== "") return "The run was stopped.";
+  if (granted < LIMIT) return `${LIMIT - granted} calls too few were granted.`;
+  return failure === "" ? "No eleventh got in." : "No eleventh got in, and some calls failed.";
+}
+
 export function explain(run: Run): string {
   const { granted, failure, stopped, answers } = run;
   if (stopped !== "") {

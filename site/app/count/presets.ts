@@ -8,6 +8,9 @@ export interface Preset {
   code: string;
 }
 
+/** The preset with this code, if there is one. */
+export const presetOf = (code: string) => PRESETS.find((preset) => preset.code === code);
+
 export const PRESETS: readonly [Preset, ...Preset[]] = [
   {
     id: "read-compare-write",
@@ -24,7 +27,7 @@ export const PRESETS: readonly [Preset, ...Preset[]] = [
   {
     id: "incr-expire",
     title: "INCR, then EXPIRE",
-    note: "On Redis, with a look at the count first. Return count <= 10 instead of true, and it counts to ten. But a process that dies between INCR and EXPIRE locks its caller out for ever.",
+    note: "On Redis. Exact with return count <= 10, until a process dies between INCR and EXPIRE.",
     code: `async function allow(key, redis) {
   const current = await redis.get(key);
   if (current !== null && current >= 10) return false;
@@ -65,8 +68,8 @@ async function allow(key) {
   },
   {
     id: "postgresql",
-    title: "A bucket on PostgreSQL that never denies",
-    note: "One statement, and no race. A take that is refused leaves the tokens as they are, and the test takes them for a yes.",
+    title: "A bucket that never denies",
+    note: "On PostgreSQL. One statement, no race. But a refused take changes nothing, and is taken for a yes.",
     code: `// INSERT … ON CONFLICT (key) DO UPDATE SET tokens =
 //   CASE WHEN tokens >= 1 THEN tokens - 1 ELSE tokens END
 // RETURNING tokens

@@ -2,7 +2,7 @@
 import { LIMIT, type Run, type Step } from "./engine/run.js";
 
 /** How many steps the table has. */
-export const SHOWN = 10;
+export const SHOWN = 8;
 /** ms between two steps that are played. */
 const PACE = 160;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CALLS, type Run } from "../../../../site/app/count/engine/run.js";
 import { explain, isExact } from "../../../../site/app/count/explain.js";
 import { type Preset, PRESETS } from "../../../../site/app/count/presets.js";
-import { runHere } from "./run-here.js";
+import { runHere } from "../../../../site/app/count/run-here.js";
 
 const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
 

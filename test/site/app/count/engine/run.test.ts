@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { explain } from "../../../../../site/app/count/explain.js";
 import { PRESETS } from "../../../../../site/app/count/presets.js";
-import { runHere } from "../run-here.js";
+import { runHere } from "../../../../../site/app/count/run-here.js";
 
 const allowing = (body: string) => `async function allow(key, db) { ${body} }`;
 

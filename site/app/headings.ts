@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 const OVERVIEW = fileURLToPath(new URL("../../example-app/overview/", import.meta.url));
 const PLAYGROUND = fileURLToPath(new URL("../../example-app/playground/page.tsx", import.meta.url));
 
-/** The same words in the same places as in the demo, so that nothing moves. */
-export function heroOf(): string {
+/** The claim of the overview, in the same words and places as in the demo, so that nothing moves. */
+export function claimOf(): string {
   const texts = readdirSync(OVERVIEW)
     .filter((file) => file.endsWith(".tsx"))
     .map((file) => readFileSync(OVERVIEW + file, "utf8"));
-  return `<section class="overview"><header>${headingIn(texts.join("\n"))}</header></section>`;
+  return `<section class="overview"><header>${claimIn(texts.join("\n"))}</header></section>`;
 }
 
 /** The heading of the playground, and the sentences below it. */
@@ -34,17 +34,17 @@ export function introIn(jsx: string): string {
 
 /**
  * @param jsx the sources of the overview.
- * @returns its `<h1>`, and the paragraph just before it, as HTML.
- * @throws Error if the heading is computed or missing.
+ * @returns its title, and the paragraph just before it, as HTML. The page has an `<h1>` above them.
+ * @throws Error if the title is computed or missing.
  */
-export function headingIn(jsx: string): string {
-  const found = /(?:<p>([^<>{}]+)<\/p>\s*)?<h1[^>]*>([^<>{}]+)<\/h1>/.exec(
+export function claimIn(jsx: string): string {
+  const found = /(?:<p>([^<>{}]+)<\/p>\s*)?<Title id="([\w-]+)"[^>]*>([^<>{}]+)<\/Title>/.exec(
     jsx.replace(/\{" "\}\s*/g, " ").replace(/tabIndex=\{-1\}/g, ""),
   );
   if (found === null) {
-    throw new Error("example-app/overview has no <h1> of plain text, which the site shows at once");
+    throw new Error("example-app/overview has no <Title> of plain text, which the site shows at once");
   }
-  const [, above, heading = ""] = found;
+  const [, above, id, title = ""] = found;
   const line = (text: string) => text.replace(/\s+/g, " ").trim();
-  return `${above === undefined ? "" : `<p>${line(above)}</p>`}<h1>${line(heading)}</h1>`;
+  return `${above === undefined ? "" : `<p>${line(above)}</p>`}<h2 id="${id}">${line(title)}</h2>`;
 }
