@@ -1,11 +1,21 @@
 /** The tags in the head of every page, for posts that link to the page. */
 import type { Address } from "./address.js";
 
-/** The picture beside a link, in `site/app/public`. `site/picture.ts` draws it. */
-export const PICTURE = "picture.png";
 export const PICTURE_SIZE = { width: 1200, height: 630 };
-const PICTURE_TEXT =
-  "trpc-rate-limit: limit calls exactly, in your own database, and show users when they can call again.";
+
+/** The pictures beside a link, in `site/app/public`. `site/picture.ts` draws them. */
+export const PICTURES = {
+  /** On the first page. */
+  question: {
+    file: "count.png",
+    text: "Can your rate limiter count to ten? Six limiters, and how many of fifty calls each of them grants.",
+  },
+  /** On all other pages. */
+  site: {
+    file: "picture.png",
+    text: "trpc-rate-limit: limit calls exactly, in your own database, and show users when they can call again.",
+  },
+};
 
 export interface Posted {
   title: string;
@@ -24,17 +34,18 @@ export type HeadTag = [name: "meta" | "link", attributes: Record<string, string>
 export function headTagsOf({ title, description, route }: Posted, address: Address): HeadTag[] {
   const { base, origin } = address;
   const url = origin === undefined ? undefined : `${origin}${base}${route}`;
+  const picture = route === "" ? PICTURES.question : PICTURES.site;
   const properties: [property: string, content: string | undefined][] = [
     ["og:site_name", "trpc-rate-limit"],
     ["og:type", route === "" ? "website" : "article"],
     ["og:title", title],
     ["og:description", description],
     ["og:url", url],
-    ["og:image", `${origin ?? ""}${base}${PICTURE}`],
+    ["og:image", `${origin ?? ""}${base}${picture.file}`],
     ["og:image:type", "image/png"],
     ["og:image:width", `${PICTURE_SIZE.width}`],
     ["og:image:height", `${PICTURE_SIZE.height}`],
-    ["og:image:alt", PICTURE_TEXT],
+    ["og:image:alt", picture.text],
   ];
   const tags = properties.flatMap(([property, content]): HeadTag[] =>
     content === undefined ? [] : [["meta", { property, content }]],

@@ -17,6 +17,18 @@ it("names the page, its picture and its address for those who post a link to it"
   );
 });
 
+it("has a picture of the question for the first page alone", () => {
+  const pictureOf = (route: string) =>
+    /og:image" content="([^"]+)"[\s\S]*og:image:alt" content="([^"]+)"/
+      .exec(htmlOf(headTagsOf({ ...page, route }, address)))!
+      .slice(1);
+  expect(pictureOf("")).toEqual([
+    "https://ada.github.io/limits/count.png",
+    expect.stringMatching(/^Can your rate limiter count to ten\?/),
+  ]);
+  expect(pictureOf("playground/")[0]).toMatch(/picture\.png$/);
+});
+
 it("says no whole address while the host is not known", () => {
   const tags = htmlOf(headTagsOf(page, { ...address, origin: undefined }));
   expect(tags).toContain(`property="og:image" content="/limits/picture.png"`);

@@ -62,7 +62,7 @@ export function draw(to: CanvasRenderingContext2D, { run, name, seed }: Pictured
   write(name, 278, { size: 34, weight: 500, colour: COLOURS.quiet, most: beside });
   const colour = isExact(run) ? COLOURS.granted : COLOURS.over;
   write(verdictOf(run), 440, { size: 150, weight: 750, colour, most: beside });
-  write(momentOf(run), 562, { size: 30, weight: 500, colour: COLOURS.text, most: 920 });
+  write(momentOf(run), 562, { size: 30, weight: 500, colour: COLOURS.text, most: 830 });
   const end = { size: 26, weight: 500, colour: COLOURS.quiet, most: 200, x: width - MARGIN };
   to.textAlign = "right";
   writeIn(to, `Seed ${seed}`, 562, end);
