@@ -42,7 +42,9 @@ export function claimIn(jsx: string): string {
     jsx.replace(/\{" "\}\s*/g, " ").replace(/tabIndex=\{-1\}/g, ""),
   );
   if (found === null) {
-    throw new Error("example-app/overview has no <Title> of plain text, which the site shows at once");
+    throw new Error(
+      "example-app/overview has no <Title> of plain text, which the site shows at once",
+    );
   }
   const [, above, id, title = ""] = found;
   const line = (text: string) => text.replace(/\s+/g, " ").trim();

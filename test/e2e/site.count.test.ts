@@ -1,9 +1,14 @@
-/** The page that counts to ten, and the code that a visitor runs there, which is not to be trusted. */
+/**
+ * "Can your rate limiter count to ten?" on the first page, and the code that a visitor runs there, which is
+ * not to be trusted.
+ */
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
+import { imageSizeOf } from "../../site/image-size.js";
 import { openSite, overflowOf, PHONE } from "../support/site.js";
 import { fragmentOf } from "../../site/app/count/share.js";
 
@@ -15,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const PATH = "count/";
+/** The address of before, to which links may lead. */
+const OLD = "count/";
 const still = (options = {}) => newVisitor({ reducedMotion: "reduce", ...options });
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const editorOf = (page: Page) => page.getByRole("textbox", { name: /^The code/ });
@@ -30,10 +36,10 @@ async function runIn(page: Page, code?: string): Promise<string> {
   return (await said.textContent())!;
 }
 
-describe("the page", () => {
+describe("the question", () => {
   it("runs each limiter, says its verdict, and plays to the eleventh", async () => {
     await using visitor = await still();
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     const verdicts: string[] = [];
     for (const name of await page.locator(".count-presets button").allTextContents()) {
       await press(page, name);
@@ -47,7 +53,7 @@ describe("the page", () => {
       expect.stringMatching(/^INCR, then EXPIRE: (?:2|3)\d of 10$/),
       "A Map per process: 20 of 10",
       expect.stringMatching(/^An increment by Prisma: (?:2|3)\d of 10$/),
-      "A bucket on PostgreSQL that never denies: 50 of 10",
+      "A bucket that never denies: 50 of 10",
       "This package: 10 of 10",
     ]);
     await page.getByRole("img", { name: "10 granted, 0 granted beyond the limit" }).waitFor();
@@ -56,7 +62,7 @@ describe("the page", () => {
 
   it("is used by the keyboard alone", async () => {
     await using visitor = await still();
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     await page.getByRole("button", { name: "A Map per process" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Run", exact: true }).focus();
@@ -84,7 +90,7 @@ describe("the page", () => {
 
   it.each([1280, 390])("has no barrier in any colours, %i px wide", async (width) => {
     await using visitor = await still({ viewport: { width, height: 800 } });
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     await runIn(page);
     for (const colours of [
       { colorScheme: "light" },
@@ -111,37 +117,81 @@ describe("the page", () => {
           moves.push(entry.value);
       }).observe({ type: "layout-shift", buffered: true });
     });
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     await runIn(page);
     const moved = () => page.evaluate(() => (globalThis as unknown as { moves: number[] }).moves);
     expect((await moved()).reduce((sum, value) => sum + value, 0)).toBeLessThan(0.001);
   });
 
-  it("is reached from the first page, and from the bar", async () => {
-    await using page = await open("");
-    await page
-      .getByRole("main")
-      .getByRole("link", { name: /count to ten/ })
-      .click();
+  it("is the first page to those who come by its address of before", async () => {
+    await using page = await open(OLD);
+    await page.waitForURL(url);
     await page.getByRole("heading", { level: 1, name: /count to ten/ }).waitFor();
-    const links = page.getByRole("navigation", { name: "Site" }).locator("[aria-current]");
-    expect(await links.allTextContents()).toEqual(["Count to ten"]);
+    expect(await page.getByRole("banner").locator("[aria-current=page]").allTextContents()).toEqual(
+      ["trpc-rate-limit"],
+    );
+    await using visitor = await newVisitor({ javaScriptEnabled: false });
+    const without = await open(OLD, visitor);
+    await without.waitForURL(url);
+    expect([...page.problems, ...without.problems]).toEqual([]);
+  });
+
+  it("is a text with the verdicts without JavaScript, and has nothing to press", async () => {
+    await using visitor = await newVisitor({ javaScriptEnabled: false });
+    const page = await open("", visitor);
+    // Playwright finds no roles in a noscript.
+    const verdicts = page.locator(".count-text h3").filter({ visible: true });
+    await verdicts.filter({ hasText: "Read, compare, write: 50 of 10" }).waitFor();
+    await verdicts.filter({ hasText: "This package: 10 of 10" }).waitFor();
+    await page.getByText("if (count >= 10) return false;").filter({ visible: true }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+  });
+
+  it("is printed with its code, verdict and steps, and without its buttons", async () => {
+    await using visitor = await still();
+    const page = await open("", visitor);
+    await runIn(page);
+    await page.emulateMedia({ media: "print" });
+    await page.getByRole("heading", { name: "50 of 10" }).waitFor();
+    await page.getByText("This is the moment the eleventh got in.").waitFor();
+    expect(await editorOf(page).isVisible()).toBe(true);
+    const shown = page.locator(".count button").filter({ visible: true });
+    expect(await shown.count()).toBe(0);
+  });
+
+  it.each([
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ])("has its editor, Run and the verdict on a first screen of $width px", async (viewport) => {
+    await using visitor = await newVisitor({ viewport });
+    const page = await open("", visitor);
+    for (const seen of [
+      page.getByRole("heading", { level: 1, name: /count to ten/ }),
+      editorOf(page),
+      page.getByRole("button", { name: "Run", exact: true }),
+      page.getByRole("heading", { name: "?? of 10" }),
+    ]) {
+      const { y, height } = (await seen.boundingBox())!;
+      expect(y + height).toBeLessThanOrEqual(viewport.height);
+    }
   });
 });
 
 describe("a shared address", () => {
-  it("has the code and the seed, and gives the same run", async () => {
+  it.each(["", OLD])("has the code and the seed, and gives the same run at %j", async (path) => {
     await using visitor = await still();
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     const code = `// ${"ä😀".repeat(20)}\nasync function allow(key, db) { return (await db.incr(key)) < 99 && Math.random() < 0.5 }`;
     await editorOf(page).fill(code);
     await press(page, "Run again");
     await press(page, "Share");
     await page.getByText("The address with this code and seed is copied.").waitFor();
+    await press(page, "Close");
     const said = await runIn(page);
     const address = await page.evaluate(() => navigator.clipboard.readText());
-    expect(address).toMatch(/\/count\/#run=2\.[\w-]+$/);
-    const other = await open(PATH + new URL(address).hash, visitor);
+    expect(address).toMatch(/^[^#]+\/#run=2\.[\w-]+$/);
+    expect(address.startsWith(`${url}#`)).toBe(true);
+    const other = await open(path + new URL(address).hash, visitor);
     await other.getByText("This code came with the address. Read it, then press Run.").waitFor();
     expect(await editorOf(other).inputValue()).toBe(code);
     expect(await runIn(other)).toBe(said);
@@ -154,13 +204,124 @@ describe("a shared address", () => {
     const started: string[] = [];
     page.on("worker", (worker) => started.push(worker.url()));
     const fragment = await fragmentOf({ code: "function allow() { return true }", seed: 4 });
-    await page.goto(`${url}${PATH}${fragment}`);
+    await page.goto(`${url}${fragment}`);
     await page.getByText("This code came with the address.").waitFor();
     await page.waitForLoadState("networkidle");
     expect([started, page.frames().length]).toEqual([[], 1]);
     expect(await runIn(page)).toMatch(/^50 of 10/);
     expect(started).toHaveLength(2);
     await expect.poll(() => page.frames().length).toBe(1);
+  });
+});
+
+describe("Share", () => {
+  /** Opens the dialog. @returns the dialog. */
+  async function share(page: Page) {
+    await press(page, "Share");
+    const dialog = page.getByRole("dialog", { name: "Share this run" });
+    await dialog.getByText("The address with this code and seed is copied.").waitFor();
+    return dialog;
+  }
+
+  it.each([
+    ["Read, compare, write", /: 50 of 10\. The eleventh got in after [\d.]+ ms, by process \d\./],
+    ["This package", /: 10 of 10\. No eleventh got in\./],
+  ])("has a picture of the run of %j to download and to copy", async (name, said) => {
+    await using visitor = await still();
+    const page = await open("", visitor);
+    await press(page, name);
+    await runIn(page);
+    const dialog = await share(page);
+    const image = dialog.getByRole("img");
+    expect(await image.getAttribute("alt")).toContain(name);
+    expect(await image.getAttribute("alt")).toMatch(said);
+
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      dialog.getByRole("link", { name: "Download picture" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("count-to-ten.png");
+    const file = readFileSync(await download.path());
+    expect(file.subarray(0, 8)).toEqual(Buffer.from("\x89PNG\r\n\x1a\n", "latin1"));
+    expect(imageSizeOf("count-to-ten.png", file)).toEqual({ width: 1200, height: 630 });
+    // Some services take no larger picture.
+    expect(file.length).toBeLessThan(300_000);
+
+    await press(page, "Copy picture");
+    await dialog.getByText("The picture is copied.").waitFor();
+    // How many pixels of the copied picture have the colours of a grant, and of one beyond the limit.
+    const found = await page.evaluate(async () => {
+      const [item] = await navigator.clipboard.read();
+      const bitmap = await createImageBitmap(await item!.getType("image/png"));
+      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d")!;
+      context.drawImage(bitmap, 0, 0);
+      const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+      const counts = { width: bitmap.width, granted: 0, over: 0 };
+      for (let i = 0; i < data.length; i += 4) {
+        const colour = data.slice(i, i + 3).join();
+        if (colour === "95,211,159") counts.granted++;
+        if (colour === "255,157,148") counts.over++;
+      }
+      return counts;
+    });
+    // Ten dots of 34 px have 9,000 pixels.
+    expect(found).toMatchObject({ width: 1200 });
+    expect(found.granted).toBeGreaterThan(8_000);
+    if (name === "This package") expect(found.over).toBe(0);
+    else expect(found.over).toBeGreaterThan(20_000);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("sends the picture with the address where the browser can", async () => {
+    await using visitor = await still();
+    await visitor.addInitScript(() => {
+      Object.assign(navigator, {
+        canShare: ({ files }: ShareData) => files?.[0]?.type === "image/png",
+        async share(data: ShareData) {
+          Object.assign(globalThis, { sent: { ...data, files: data.files!.map((f) => f.name) } });
+        },
+      });
+    });
+    const page = await open("", visitor);
+    await runIn(page, "function allow() { return true }");
+    const dialog = await share(page);
+    await press(page, "Send…");
+    await dialog.getByText("It is on its way.").waitFor();
+    const sent = await page.evaluate(() => (globalThis as unknown as { sent: object }).sent);
+    expect(sent).toEqual({
+      files: ["count-to-ten.png"],
+      title: expect.stringMatching(/^Can your rate limiter count to ten\?/),
+      text: "My own code: 50 of 10",
+      url: page.url(),
+    });
+  });
+
+  it("has no picture of other code than that of the run", async () => {
+    await using visitor = await still();
+    const page = await open("", visitor);
+    await runIn(page);
+    await editorOf(page).fill("function allow() { return false }");
+    const dialog = await share(page);
+    await dialog.getByText("Run this code, and Share has a picture, too.").waitFor();
+    expect(await dialog.getByRole("img").count()).toBe(0);
+    await expect.poll(() => dialog.getByRole("button").allTextContents()).toEqual(["Close"]);
+  });
+
+  it.each([1280, 390])("has no barrier, and closes by Escape, %i px wide", async (width) => {
+    await using visitor = await still({ viewport: { width, height: 800 } });
+    const page = await open("", visitor);
+    await runIn(page);
+    const dialog = await share(page);
+    await dialog.getByRole("img").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("count-share");
+    expect(page.problems).toEqual([]);
   });
 });
 
@@ -210,7 +371,7 @@ describe("hostile code", () => {
     [
       "throws a huge text",
       allowing("throw 'x'.repeat(2 ** 28)"),
-      /Some calls failed: X+\.$|took too long/,
+      /Some calls failed: X+\.$|took too long|did not answer/,
     ],
     ["throws what cannot be told", "throw { toString() { throw 1 } }", /stopped/],
     [
@@ -225,7 +386,7 @@ describe("hostile code", () => {
     ],
   ])("that %s is contained", { timeout: 40_000 }, async (_, code, why) => {
     await using visitor = await still();
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     const port = String((outside.address() as AddressInfo).port);
     expect(await runIn(page, code.replace("PORT", port))).toMatch(why);
     // The page lives, is itself, and runs the next code.
@@ -241,7 +402,7 @@ describe("hostile code", () => {
 
   it("finds a language, and nothing of a browser", async () => {
     await using visitor = await still();
-    const page = await open(PATH, visitor);
+    const page = await open("", visitor);
     const code = `
       const names = [];
       for (let at = globalThis; at !== null; at = Object.getPrototypeOf(at)) {
@@ -260,7 +421,7 @@ describe("hostile code", () => {
 
 it("fits on a phone", async () => {
   await using visitor = await still({ viewport: PHONE });
-  const page = await open(PATH, visitor);
+  const page = await open("", visitor);
   await runIn(page);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });

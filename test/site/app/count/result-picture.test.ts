@@ -17,8 +17,7 @@ function recorder(wide = 0.7) {
   const texts: Text[] = [];
   const shapes: { kind: "circle" | "ring" | "diamond"; x: number; y: number }[] = [];
   let path: { points: [number, number][]; circle?: [number, number] } = { points: [] };
-  const widthOf = (text: string) =>
-    wide * Number(/ (\d+)px/.exec(context.font)![1]) * text.length;
+  const widthOf = (text: string) => wide * Number(/ (\d+)px/.exec(context.font)![1]) * text.length;
   const end = (isFull: boolean) => {
     const [x, y] = path.circle ?? path.points[0]!;
     const kind = path.circle === undefined ? "diamond" : isFull ? "circle" : "ring";
