@@ -157,6 +157,17 @@ describe("the overview", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it("has no barrier below the question, in light and dark", { timeout: 60_000 }, async () => {
+    // No button fades from one colour to the other.
+    await using visitor = await newVisitor({ reducedMotion: "reduce" });
+    const page = await openOverview(visitor);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+  });
+
   it("races two callers of its worker, and says that they are no processes", async () => {
     await using page = await openOverview();
     const summary = page.getByRole("status").filter({ hasText: "this package 10." });
@@ -170,7 +181,7 @@ describe("the overview", () => {
         "Two callers in a web worker of this tab. The tables of both sides answer a moment later, as a database does.",
       )
       .waitFor();
-    await page.getByRole("button", { name: "Run again" }).click();
+    await page.locator("#root").getByRole("button", { name: "Run again" }).click();
     await own.getByText("Exactly the limit", { exact: true }).waitFor();
     expect(page.problems).toEqual([]);
   });
