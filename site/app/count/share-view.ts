@@ -50,7 +50,7 @@ export function createShareView() {
       image.src = download.href = URL.createObjectURL(file);
       image.hidden = download.hidden = false;
       copy.hidden = typeof ClipboardItem === "undefined";
-      send.hidden = navigator.canShare?.({ files: [file] }) !== true;
+      send.hidden = !navigator.canShare?.({ files: [file] });
     } catch {
       // Offline, for example. The address is shared without a picture.
     }
