@@ -3,7 +3,9 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { highlightedCode } from "../../example-app/highlight-code.js";
+import { keepDevtools } from "../../example-app/keep-devtools.js";
 import { readAddress } from "../address.js";
+import { blocksOfPages } from "./examples/blocks.js";
 import { frame } from "./frame.js";
 import { missingPage } from "./missing-page.js";
 import { standIns } from "./stand-ins.js";
@@ -16,7 +18,15 @@ export default defineConfig({
   // An address without a page gets no other page instead.
   appType: "mpa",
   base: address.base,
-  plugins: [standIns, highlightedCode(), react(), frame(address), missingPage(pathOf("../dist"))],
+  plugins: [
+    standIns,
+    highlightedCode(),
+    blocksOfPages(),
+    keepDevtools,
+    react(),
+    frame(address),
+    missingPage(pathOf("../dist")),
+  ],
   define: {
     // `JSON.stringify(undefined)` would give no text.
     "import.meta.env.VITE_SITE_REPOSITORY": JSON.stringify(address.repository ?? null),
@@ -28,7 +38,9 @@ export default defineConfig({
     emptyOutDir: false,
     assetsDir: "app",
     rolldownOptions: {
-      input: ["", "playground/", "count/", "bucket/"].map((page) => pathOf(`${page}index.html`)),
+      input: ["", "playground/", "count/", "bucket/", "examples/"].map((page) =>
+        pathOf(`${page}index.html`),
+      ),
     },
   },
 });

@@ -33,6 +33,15 @@ async function assumedBy(block: Block): Promise<string> {
   return readFile(scaffold, "utf8");
 }
 
+/** A block of a tab imports what the same tab of another page makes, such as the hooks for fetch. */
+function codeOf({ code, tab }: Block, files: ReadonlySet<string>): string {
+  if (tab === undefined) return code;
+  return code.replace(/(?<=^import .* from "\.\/)(\w+)(?=\.js";$)/gm, (name) => {
+    const ofTab = `${name}.${tab.toLowerCase()}`;
+    return files.has(`client/${ofTab}.ts`) ? ofTab : name;
+  });
+}
+
 /**
  * Copies the files that guides import and do not show. Their names end with `.txt`, because they
  * import in turn what the guides show.
@@ -83,10 +92,12 @@ describe("code blocks", async () => {
     await rm(WORK, { recursive: true, force: true });
     await cp(SCAFFOLD, WORK, { recursive: true, filter: (path) => !path.endsWith(".txt") });
     await copyLeftOut();
+    const files = new Set(typed.map(fileOf));
     for (const block of typed) {
       const file = join(WORK, fileOf(block));
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, `${await assumedBy(block)}\n${block.code}\nexport {};\n`);
+      const code = codeOf(block, files);
+      await writeFile(file, `${await assumedBy(block)}\n${code}\nexport {};\n`);
     }
     expect(await compile(WORK)).toBe("");
   });

@@ -6,10 +6,7 @@ import { callAsCustomers, callTooMuch } from "../../../example-app/control-room/
 it("calls as many customers, some of which are limited soon, until nobody looks", async () => {
   const limiter = createRateLimiter({ store: memoryStore(), limits: controlRoomLimits });
   const ending = new AbortController();
-  const calls = callAsCustomers(
-    { limiter } as unknown as Parameters<typeof callAsCustomers>[0],
-    ending.signal,
-  );
+  const calls = callAsCustomers({ limiter }, ending.signal);
   await expect
     .poll(async () => (await limiter.list("apiCalls")).items.length, { timeout: 10_000 })
     .toBeGreaterThan(5);
@@ -19,7 +16,7 @@ it("calls as many customers, some of which are limited soon, until nobody looks"
 
 it("limits three customers before somebody looks", async () => {
   const limiter = createRateLimiter({ store: memoryStore(), limits: controlRoomLimits });
-  await callTooMuch({ limiter } as unknown as Parameters<typeof callTooMuch>[0]);
+  await callTooMuch({ limiter });
   const { items } = await limiter.list("apiCalls", { denied: true });
   expect(new Set(items.map(({ key }) => key))).toEqual(
     new Set(["customer 1", "customer 2", "customer 3"]),

@@ -13,6 +13,7 @@ import "./cards.css";
 import "./not-found.css";
 import "./sidebar-groups.css";
 import "./pictures.css";
+import "./live-part.css";
 import "./print.css";
 
 /** The first link has a target, because the page at the base does not belong to VitePress. */

@@ -1,5 +1,6 @@
 import { QueryClient } from "@tanstack/react-query";
 import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
+import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import type { AppRouter } from "../server/router.js";
 
 export const queryClient = new QueryClient();
@@ -12,3 +13,4 @@ export const trpcClient = createTRPCClient<AppRouter>({
     }),
   ],
 });
+export const trpc = createTRPCOptionsProxy<AppRouter>({ client: trpcClient, queryClient });
