@@ -3,6 +3,7 @@
  */
 import type { MarkdownOptions } from "vitepress";
 import { isDrawing } from "../../code-blocks.js";
+import { tabKindOf } from "../../tab-kinds.js";
 
 type MarkdownIt = Parameters<NonNullable<MarkdownOptions["config"]>>[0];
 type Transformer = NonNullable<MarkdownOptions["codeTransformers"]>[number];
@@ -33,12 +34,11 @@ export function markdownCode(md: MarkdownIt): void {
   const group = md.renderer.rules["container_code-group_open"]!;
   md.renderer.rules["container_code-group_open"] = (...args) => {
     const html = group(...args);
-    const labels = [...html.matchAll(/data-title="([^"]*)"/g)].map(([, label]) => label);
-    const name = labels[0] === "npm" ? "Package manager" : labels.join(", ");
-    return html.replace(
-      `<div class="tabs">`,
-      `<div class="tabs" role="radiogroup" aria-label="${name}">`,
-    );
+    const labels = [...html.matchAll(/data-title="([^"]*)"/g)].map(([, label]) => label!);
+    const kind = tabKindOf(labels);
+    return html
+      .replace("<div ", `<div data-kind="${kind}" `)
+      .replace(`<div class="tabs">`, `<div class="tabs" role="radiogroup" aria-label="${kind}">`);
   };
 }
 

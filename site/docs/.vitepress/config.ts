@@ -12,6 +12,7 @@ import { hangingLines, markdownCode } from "./code.js";
 import { codeTheme } from "./code-theme.js";
 import { markdownInShort } from "./in-short.js";
 import { markdownPictures } from "./pictures.js";
+import { TABS_SCRIPT } from "./theme/code-tabs.js";
 
 const address = readAddress();
 const { base, repository } = address;
@@ -42,6 +43,7 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     ["link", { rel: "icon", href: ICON }],
     // Elements that need JavaScript are hidden without this class.
     ["script", {}, `document.documentElement.classList.add("js")`],
+    ["script", {}, TABS_SCRIPT],
   ],
   transformHead({ page, pageData, description }) {
     if (page === "404.md") return [["script", {}, WITHOUT_END]];

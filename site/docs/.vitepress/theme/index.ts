@@ -36,7 +36,7 @@ const NotFound = () =>
 const Layout = defineComponent({
   setup() {
     onMounted(rememberTabs);
-    onContentUpdated(showChosenTabs);
+    onContentUpdated(() => showChosenTabs());
     return () =>
       h(DefaultTheme.Layout, null, {
         "not-found": () => h(NotFound),
