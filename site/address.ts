@@ -52,8 +52,3 @@ const PACKAGE = new URL("../package.json", import.meta.url);
 export function readAddress(): Address {
   return addressOf(JSON.parse(readFileSync(PACKAGE, "utf8")) as PackageJson);
 }
-
-/** Opens the starter in an editor in the browser, with a server of its own. */
-export function starterOf(repository: string): string {
-  return `${repository.replace("https://github.com/", "https://stackblitz.com/github/")}/tree/main/site/starter`;
-}

@@ -4,6 +4,7 @@ import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { readFacts } from "../example-app/package-facts.js";
 import { readAddress } from "./address.js";
 import { withCards } from "./cards.js";
 import { problemsOf } from "./check-links.js";
@@ -13,6 +14,8 @@ import { withLiveParts } from "./live-parts.js";
 import { rewrite, standingAlone } from "./markdown.js";
 import { readPages, ROOT } from "./pages.js";
 import { indexOf } from "./search-index.js";
+import { projectsOf } from "./stackblitz.js";
+import { pageOf, routeOfProject } from "./stackblitz-page.js";
 
 const SITE = fileURLToPath(new URL(".", import.meta.url));
 /** The folder of VitePress, which has packages of its own. */
@@ -20,7 +23,8 @@ const DOCS = join(SITE, "docs");
 const PAGES = join(DOCS, ".tmp/pages");
 const DIST = join(SITE, "dist");
 
-const { base, repository, origin = "" } = readAddress();
+const address = readAddress();
+const { base, repository, origin = "" } = address;
 
 /** Writes the pages for VitePress. @returns each page as Markdown that stands alone, by its file. */
 async function writePages(): Promise<Map<string, string>> {
@@ -56,6 +60,11 @@ if (status !== 0) process.exit(1);
 await build({ configFile: join(SITE, "app/vite.config.ts"), logLevel: "warn" });
 // Write the files beside the pages, not among the sources of VitePress, which would make pages of them.
 for (const [file, text] of copies) await writeFile(join(DIST, file), text);
+for (const project of projectsOf(readFacts().version).values()) {
+  const path = join(DIST, `${routeOfProject(project)}.html`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, pageOf(project, address));
+}
 await writeFile(join(DIST, "search-index.json"), JSON.stringify(indexOf(copies)));
 
 const problems = await problemsOf(DIST, base);

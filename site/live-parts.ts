@@ -33,7 +33,7 @@ const PARTS: Record<string, Part> = {
   devtools: {
     path: "/examples/?devtools",
     title: "The panel of the devtools, to try",
-    heights: [460, 620],
+    heights: [400, 520],
   },
   admin: {
     path: "/examples/?admin",

@@ -4,8 +4,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
+import { readFacts } from "../../example-app/package-facts.js";
 import { SCHEME_SCRIPT, SCHEME_SWITCH } from "../../example-app/scheme-switch.js";
-import { type Address, starterOf } from "../address.js";
+import type { Address } from "../address.js";
 import {
   BRAND,
   barLinksOf,
@@ -20,6 +21,8 @@ import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
 import { imageSizeOf } from "../image-size.js";
 import { ROOT } from "../pages.js";
+import { projectsOf } from "../stackblitz.js";
+import { routeOfProject } from "../stackblitz-page.js";
 import { questionOf } from "./count/static-parts.js";
 import { claimOf, introOf } from "./headings.js";
 
@@ -29,19 +32,23 @@ const sizeOf = (name: string) => {
 };
 const SIZES = { wide: sizeOf("call.svg"), narrow: sizeOf("call-narrow.svg") };
 
-const footerOf = (repository: string | undefined) => `<footer class="site-foot">
+const STARTER = projectsOf(readFacts().version).get("README.md");
+
+const footerOf = ({ base, repository }: Address) => `<footer class="site-foot">
   <p>
     This page has no server elsewhere. The package, its store in memory and the router of tRPC run
     in a web worker of this tab, and answer its hooks. Another tab has a worker, and limits, of its
     own, until it is closed or loaded again.
   </p>${
+    STARTER === undefined
+      ? ""
+      : `
+  <p><a href="${base}${routeOfProject(STARTER)}">A small application to change</a>, with a server, in StackBlitz.</p>`
+  }${
     repository === undefined
       ? ""
       : `
-  <p>
-    <a href="${starterOf(repository)}">A small application to change</a>, with a server, in StackBlitz.
-    <a href="${repository}">The sources</a> of the package, and of this page.
-  </p>`
+  <p><a href="${repository}">The sources</a> of the package, and of this page.</p>`
   }
 </footer>`;
 
@@ -127,7 +134,7 @@ export function frame(address: Address): Plugin {
           .replace("<!--claim-->", claimOf)
           .replace("<!--intro-->", introOf)
           .replace("<!--picture-->", () => pictureOf(base))
-          .replace("<!--footer-->", footerOf(repository));
+          .replace("<!--footer-->", footerOf(address));
       },
     },
   };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addressOf, starterOf } from "../../site/address.js";
+import { addressOf } from "../../site/address.js";
 
 const name = "trpc-rate-limit";
 
@@ -57,10 +57,4 @@ it("takes the host from SITE_ORIGIN, and knows none for a path of its own", () =
       `SITE_ORIGIN must be https://<host> without a path, got "${wrong}"`,
     );
   }
-});
-
-it("opens the starter in the editor of StackBlitz", () => {
-  expect(starterOf("https://github.com/ada/limits")).toBe(
-    "https://stackblitz.com/github/ada/limits/tree/main/site/starter",
-  );
 });

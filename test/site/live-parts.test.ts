@@ -9,7 +9,8 @@ it("stands for a comment in a line of its own, and has a page of the site", () =
     "a\n\n<!-- live: bucket -->\n\nb `<!-- live: bucket -->`",
     "docs/a.md",
   );
-  const [, path = ""] = /^<LivePart path="([^"]+)" title="[^"]{10,}" \/>$/m.exec(shown) ?? [];
+  const part = /^<LivePart path="([^"]+)" title="[^"]{10,}" :heights="\[\d+, \d+, \d+\]" \/>$/m;
+  const [, path = ""] = part.exec(shown) ?? [];
   expect(existsSync(join(ROOT, "site/app", path, "index.html"))).toBe(true);
   expect(shown).toMatch(/^a\n\n<LivePart .*\n\nb `<!-- live: bucket -->`$/);
 });

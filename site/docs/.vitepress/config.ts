@@ -1,18 +1,29 @@
 /** The documentation as pages. `site/build.ts` writes their Markdown to `.tmp/pages` first. */
 import { fileURLToPath } from "node:url";
 import { type DefaultTheme, defineConfig } from "vitepress";
+import { readFacts } from "../../../example-app/package-facts.js";
 import { readAddress } from "../../address.js";
 import { SITE_DESCRIPTION } from "../../description.js";
 import { headTagsOf } from "../../head-tags.js";
 import { ICON } from "../../icon.js";
-import { readPages, routeOf } from "../../pages.js";
+import { fileOf, readPages, routeOf } from "../../pages.js";
 import { sidebarOf } from "../../sidebar.js";
 import { slugOf } from "../../slug.js";
+import { projectsOf } from "../../stackblitz.js";
+import { routeOfProject } from "../../stackblitz-page.js";
 import { hangingLines, markdownCode } from "./code.js";
 import { codeTheme } from "./code-theme.js";
 import { markdownInShort } from "./in-short.js";
 import { markdownPictures } from "./pictures.js";
 import { TABS_SCRIPT } from "./theme/code-tabs.js";
+
+/** The pages that send a project to StackBlitz, by the files of the pages that link to them. */
+const projects = Object.fromEntries(
+  [...projectsOf(readFacts().version)].map(([page, project]) => [
+    fileOf(page)!,
+    `/${routeOfProject(project)}`,
+  ]),
+);
 
 const address = readAddress();
 const { base, repository } = address;
@@ -33,7 +44,9 @@ const standIn = (component: string, file: string) => ({
   replacement: fileURLToPath(new URL(`theme/${file}`, import.meta.url)),
 });
 
-export default defineConfig<DefaultTheme.Config & { repository: string | undefined }>({
+export default defineConfig<
+  DefaultTheme.Config & { repository: string | undefined; projects: Record<string, string> }
+>({
   title: "trpc-rate-limit",
   titleTemplate: ":title · trpc-rate-limit",
   description: SITE_DESCRIPTION,
@@ -88,6 +101,7 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
   themeConfig: {
     // The bar's links need the repository. See theme/site-bar.ts.
     repository,
+    projects,
     sidebar: sidebarOf(await readPages()),
     // On a narrow page, "Menu" is the label of the bar's menu.
     sidebarMenuLabel: "Pages",

@@ -1,6 +1,6 @@
 /**
  * The line above a page: the group of the page, and the page as Markdown, to copy or to read, for a
- * coding assistant or an issue.
+ * coding assistant or an issue. A guide that runs in a browser has a link that opens it there.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
 import { computed, defineComponent, h, ref, watch } from "vue";
@@ -11,12 +11,13 @@ const SAID_FOR = 4_000;
 
 export default defineComponent({
   setup() {
-    const { page, theme } = useData<DefaultTheme.Config>();
+    const { page, theme } = useData<DefaultTheme.Config & { projects: Record<string, string> }>();
     const group = computed(() => {
       const groups = theme.value.sidebar as DefaultTheme.SidebarItem[];
       return groups.find((each) => hasPage(each, page.value.relativePath))?.text;
     });
     const address = computed(() => withBase(`/${page.value.relativePath}`));
+    const project = computed(() => theme.value.projects[page.value.relativePath]);
     const said = ref("");
     watch(address, () => {
       said.value = "";
@@ -47,6 +48,9 @@ export default defineComponent({
         h("button", { type: "button", class: "needs-js", onClick: copy }, "Copy page as Markdown"),
         // The link has a target, so that the browser opens it: the file is not a page of VitePress.
         h("a", { href: address.value, target: "_self" }, "View as Markdown"),
+        project.value === undefined
+          ? undefined
+          : h("a", { href: withBase(project.value), target: "_blank" }, "Open in StackBlitz"),
         h("span", { role: "status" }, said.value),
       ]);
   },
