@@ -200,6 +200,70 @@ describe("a block", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it("for a store counts on all pages, and is shown before anything is drawn after a reload", async () => {
+    await using visitor = await newVisitor();
+    await visitor.addInitScript(() => {
+      // The blocks that were seen in any frame, and how far the page has moved.
+      Object.assign(globalThis, { seen: new Set<string>(), moved: 0 });
+      const { seen } = globalThis as unknown as { seen: Set<string> };
+      const look = () => {
+        for (const label of document.querySelectorAll<HTMLElement>(
+          "[data-kind=Store] > .tabs > input:checked + label",
+        ))
+          seen.add(label.dataset["title"]!);
+        requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[])
+          (globalThis as unknown as { moved: number }).moved += entry.value;
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    const page = await open("docs/stores", visitor);
+    await page.locator("[data-kind=Store] label", { hasText: /^Kysely$/ }).click();
+    await page.getByText("kyselyStore(db, { pool })").waitFor();
+
+    // Another page has the same choice, among other tabs.
+    await page.goto(`${url}docs/transactions`);
+    await page.getByText('tx.insertInto("message")').first().waitFor();
+    const group = page.getByRole("radiogroup", { name: "Store" });
+    expect(await group.getByRole("radio", { name: "Kysely" }).isChecked()).toBe(true);
+
+    await page.reload();
+    await page.getByText('tx.insertInto("message")').first().waitFor();
+    await page.waitForLoadState("networkidle");
+    const facts = await page.evaluate(() => {
+      const { seen, moved } = globalThis as unknown as { seen: Set<string>; moved: number };
+      return { seen: [...seen], moved };
+    });
+    expect(facts.seen).toEqual(["Kysely"]);
+    expect(facts.moved).toBeLessThanOrEqual(0.01);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("for a client changes all tabs of the page at once, and those of other browser tabs", async () => {
+    await using visitor = await newVisitor();
+    const [page, other] = [
+      await open("docs/mutations", visitor),
+      await open("docs/react", visitor),
+    ];
+    const shown = (of: Page) =>
+      of.locator("[data-kind=Client] > .tabs > input:checked + label").allTextContents();
+    expect(await shown(page)).toEqual(["tRPC", "tRPC"]);
+    await page
+      .locator("[data-kind=Client] label", { hasText: /^fetch$/ })
+      .first()
+      .click();
+    expect(await shown(page)).toEqual(["fetch", "fetch"]);
+    await page.getByText("rateLimitFetch(fetch, {").waitFor();
+    await expect.poll(() => shown(other)).toEqual(["fetch"]);
+    // A page without the chosen tab shows its first one.
+    await page.evaluate(() => localStorage.setItem("tabs:Store", "MariaDB"));
+    await page.goto(`${url}docs/transactions`);
+    await page.getByText("tx.message.create({ data })").first().waitFor();
+    expect([...page.problems, ...other.problems]).toEqual([]);
+  });
+
   it("of npm's commands has those of npm without JavaScript, and its tabs", async () => {
     await using visitor = await newVisitor({ javaScriptEnabled: false });
     const page = await open("docs/metrics", visitor);
