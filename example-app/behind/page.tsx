@@ -14,7 +14,7 @@ export default function Behind() {
     <Part
       title="Behind it"
       code={code}
-      lead="A bucket is one row: how many tokens were used of it, and when that was."
+      lead="A bucket is one row: how many of its tokens were used, and when that was."
     >
       <div className="behind">
         <Rows />

@@ -103,7 +103,7 @@ function figuresOf({ granted, denied, batches, calls, conflicts }: Statistics) {
   };
 }
 
-/** Characters. The keys of visitors are longer, and those of the pretended customers are not. */
+/** Characters. The keys of visitors are longer, and those of the pretend customers are not. */
 const SHORT = 12;
 
 /**

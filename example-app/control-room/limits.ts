@@ -1,4 +1,4 @@
-/** The limits of the pretended customers, which count who used how much. */
+/** The limits of the pretend customers, which count who used how much. */
 import { DAY, MINUTE, SECOND, type RateLimitConfig } from "trpc-rate-limit";
 
 /** By the minute, so that the chart has bars soon. */

@@ -53,7 +53,7 @@ export default function LogIn() {
     <Part
       title="Log in"
       code={code}
-      lead="Only a wrong password costs an attempt, and one comes back every 12 seconds. Trying without one closes the account for half a minute on top, and for longer each time."
+      lead="Only a wrong password costs an attempt, and one comes back every 12 seconds. Trying without one closes the account for another half minute, and for longer each time."
     >
       <div className="log-in">
         <form className="card" onSubmit={submit}>

@@ -140,15 +140,16 @@ const BEFORE: Partial<Record<PromptState["kind"], string>> = {
 };
 
 const NOTES = {
-  queued: "If you cancel it, what no later prompt relies on comes back.",
-  waiting: "If you cancel it, what was not refilled by then comes back.",
-  running: "What it does not use comes back at its end, unless it was refilled by then.",
+  queued: "If you cancel it, the tokens that no later prompt relies on come back.",
+  waiting: "If you cancel it, the tokens that were not refilled by then come back.",
+  running:
+    "The tokens that it does not use come back when it ends, unless they were refilled by then.",
   stopped: "Stopped. What was not used comes back, unless refilled or needed by the queue.",
-  lost: "The connection broke. What was used and given back is not known here.",
-  allBack: "All that was not used has come back.",
+  lost: "The connection broke. This page does not know what was used and given back.",
+  allBack: "All unused tokens have come back.",
   notAllBack: "The rest stays charged: it had been refilled, or the queue relies on it.",
-  creditsBack: "Paid by credits. All that was not used has come back.",
-  creditsNotAllBack: "Paid by credits. The rest did not fit: the balance is full.",
+  creditsBack: "Paid with credits. All unused ones have come back.",
+  creditsNotAllBack: "Paid with credits. The rest did not fit: the balance is full.",
 };
 
 function noteOf(state: PromptState): string {
@@ -206,7 +207,7 @@ function Denied({ tokens }: { tokens: number }) {
   if (kind === "impossible") {
     return (
       <p className="denied">
-        <span>{`Denied for ever: this plan never grants ${count} tokens to one prompt, so no wait helps. `}</span>
+        <span>{`Denied for good: this plan never grants ${count} tokens to one prompt, so waiting does not help. `}</span>
         <span>Choose a shorter answer, or the paid plan.</span>
       </p>
     );

@@ -87,7 +87,7 @@ export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; is
         </p>
         <p>
           {isFull
-            ? `This page asks ${MAX_OPEN} prompts at a time. Stop one, or wait.`
+            ? `This page runs ${MAX_OPEN} prompts at a time. Stop one, or wait.`
             : needsSlot
               ? WAITS[next.kind === "credits" ? "credits" : "tokens"]
               : describe(next)}
@@ -117,7 +117,7 @@ function describe(next: ReturnType<typeof useForecast>): string {
     return `It would queue, and run at ${timeOf(next.at)}, in ${next.seconds} s.`;
   }
   if (next.kind === "denied") {
-    return `It would be denied: the queue has no room for it. It has in ${next.seconds} s.`;
+    return `It would be denied: the queue has no room for it. There will be room in ${next.seconds} s.`;
   }
   if (next.kind === "impossible") {
     const most = next.most.toLocaleString("en");

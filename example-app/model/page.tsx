@@ -38,7 +38,7 @@ function AskedModel({ kept: { prompts, news, ask, stop } }: { kept: Prompts }) {
     <Part
       title="Ask the model"
       code={code}
-      lead="The model is pretended: a prompt takes the tokens that it may need, and gives back what it has not used."
+      lead="The model is a stand-in: a prompt takes the tokens that it may need, and gives back those that it does not use."
     >
       <div className="model">
         <div className="card ask">

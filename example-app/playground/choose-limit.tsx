@@ -105,7 +105,7 @@ export function ChooseLimit({ setting, link }: ChooseLimitProps) {
       </fieldset>
       <p className="outcome" role={chooseError ? "alert" : "status"}>
         {chooseError
-          ? (chooseError.data && chooseError.message) || "The server did not answer. Try it again."
+          ? (chooseError.data && chooseError.message) || "The server did not answer. Try again."
           : choice && `In force: ${describe(choice)}.`}
       </p>
     </form>

@@ -14,7 +14,7 @@ export function MeasuredPrediction({ history }: { history: BucketHistory }) {
   const off = last && differenceOf(last);
   return (
     <section className="measured" aria-labelledby="measured-title">
-      <h2 id="measured-title">Prediction off by, in tokens</h2>
+      <h2 id="measured-title">Prediction error, in tokens</h2>
       <dl>
         <div>
           <dt>
@@ -48,6 +48,6 @@ function shortOf(value: number | undefined): string {
 function meaningOf(grants: number, most: number, hasShards: boolean): string {
   if (hasShards) return "Not measured with shards: an answer knows only the rows of its own call.";
   if (grants > 0 && most >= SHOWN)
-    return "The server knew of something that this page had not heard of when it calculated.";
+    return "The server knew something that this page had not yet heard of.";
   return "0.000: what this page calculated is what the server said, to a thousandth of a token.";
 }

@@ -25,7 +25,7 @@ export default function Playground() {
   const calls = useCalls(history, gate, setting);
   const isRunning = calls.visitorsLeaveAt !== undefined;
   const { link } = setting;
-  const wrong = setting.problem && `No such limit, so yours stays: ${setting.problem}.`;
+  const wrong = setting.problem && `There is no such limit, so yours stays: ${setting.problem}.`;
   const problem = calls.problem ?? wrong;
   return (
     <Part

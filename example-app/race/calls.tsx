@@ -15,7 +15,7 @@ type Tick = "same" | "each";
 /** How many runs are listed. */
 const SHOWN = 5;
 const TICKS = [
-  { id: "same", title: "In one tick", about: "like one batch of tRPC" },
+  { id: "same", title: "In one tick", about: "like one tRPC batch" },
   { id: "each", title: "A tick each", about: "like many requests" },
 ] as const;
 

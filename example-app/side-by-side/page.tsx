@@ -15,7 +15,7 @@ const SHOWN = [
     id: "chat",
     title: "Chat",
     about: "a bucket each",
-    try: "Send four lines here, and go on there: each visitor has a bucket. A message shows in both at once.",
+    try: "Send four lines here, then go on there: each visitor has a bucket of their own. A message shows in both at once.",
   },
   {
     id: "sign-ups",

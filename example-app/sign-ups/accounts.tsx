@@ -26,7 +26,11 @@ export function Accounts() {
         {`${data ? data.count.toLocaleString("en") : "…"} ${data?.count === 1 ? "account" : "accounts"}`}
       </h2>
       <p className="quiet">
-        {!error ? "The latest ten" : data ? "These were the latest ten." : "The list is to come."}
+        {!error
+          ? "The latest ten"
+          : data
+            ? "These were the latest ten."
+            : "The list has not arrived yet."}
       </p>
       <ol aria-label="Latest accounts">
         {data?.count === 0 && <li className="quiet">No account yet.</li>}

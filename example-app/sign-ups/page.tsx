@@ -16,7 +16,7 @@ export default function SignUps() {
     <Part
       title="Sign-ups"
       code={code}
-      lead="All visitors together may open a hundred accounts in five minutes. Then the next window starts, for all of them at the same second."
+      lead="All visitors together may open a hundred accounts in five minutes. Then the next window starts, for everyone in the same second."
     >
       <div className="sign-ups">
         <div className="card">

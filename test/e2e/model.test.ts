@@ -193,7 +193,7 @@ describe.concurrent.each(
     // The credits that are left do not pay for another prompt.
     await page.getByRole("textbox", { name: "Prompt" }).fill("third");
     await forecast(page, "It would queue");
-    await prompt(page, "second").getByText("Paid by credits.").first().waitFor();
+    await prompt(page, "second").getByText("Paid with credits.").first().waitFor();
     // 11 words of the prompt, and 110 words of the answer.
     await soon(async () => expect(await credits(page)).toBe(1_879));
     await forecast(page, BY_CREDITS);
@@ -303,8 +303,8 @@ describe.concurrent("the model", () => {
     await page.getByRole("radio", { name: "10,000", exact: true }).check();
     await forecast(page, "It can never run on this plan, which grants 3,600 tokens");
     await askButton(page).click();
-    await page.getByText("Denied for ever").waitFor();
-    const denied = page.getByRole("listitem").filter({ hasText: "Denied for ever" });
+    await page.getByText("Denied for good").waitFor();
+    const denied = page.getByRole("listitem").filter({ hasText: "Denied for good" });
     await denied.getByRole("button", { name: "Ask again" }).click();
     // The prompt is another item now, and has the focus.
     await denied.and(page.locator(":focus")).waitFor();
@@ -323,7 +323,7 @@ describe.concurrent("the model", () => {
     await forecast(page, /It would (queue|run at once)/);
     const now = /It was denied\. Nothing was taken\. It would (find a place in the queue|run) now/;
     await page.getByText(now).waitFor();
-    expect(await page.getByText("Denied for ever").count()).toBe(0);
+    expect(await page.getByText("Denied for good").count()).toBe(0);
     await other.getByText("of 12,000 tokens left").waitFor();
     await other.getByRole("radio", { name: "Paid", checked: true }).waitFor();
 

@@ -269,7 +269,7 @@ describe("the playground", () => {
     await reads("last: page 9.000 server 9.0000.000at most, of 1 grants0.000");
     await call(page).click();
     await reads("last: page 8.000 server 8.2500.250at most, of 2 grants0.250");
-    await reads("The server knew of something");
+    await reads("The server knew something");
     await call(page).click();
     await reads(/last: page 7\.\d{3} server 7\.000/);
     expect((await numbersOf(page)).deviation).toBeCloseTo(0.25);
@@ -459,7 +459,7 @@ describe("the playground", () => {
     let calls = 0;
     page.on("request", (request) => void (request.url().includes("playground.take") && calls++));
     await page.evaluate((hash) => void (location.hash = hash), `${WINDOW}&run=1`);
-    await shows(page, "The server did not answer. Try it again.");
+    await shows(page, "The server did not answer. Try again.");
     await page.waitForTimeout(2000);
     expect(calls).toBe(0);
   });
