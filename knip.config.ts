@@ -22,6 +22,8 @@ const config: KnipConfig = {
     "site/app/{code,server-link}.ts",
     "site/app/worker.ts",
     "site/app/{start,count/engine/worker}.ts",
+    // What the blocks of the pages import that are examples.
+    "site/app/examples/client/*.ts",
     // A copy of the pages' code, with imports that only readers have.
     "!test/docs/.tmp/**",
   ],
@@ -47,6 +49,8 @@ const config: KnipConfig = {
   ignoreDependencies: [
     // Not a package: "code:./file.ts" is what example-app/highlight-code.ts makes of a file.
     "code",
+    // Nor is "block:docs/react.md#client/send-button.tsx", of site/app/examples/blocks.ts.
+    "block",
     // The module "cloudflare:workers" of workerd.
     "cloudflare",
     // Required from the packages of test/redis, which may not be installed.

@@ -72,8 +72,9 @@ function testingOf(version: string): Project {
 
 /** The server of the guide, in memory. */
 function expressOf(version: string): Project {
-  const inMemory = blocksIn(EXPRESS)
-    ["express/server.ts"]!.replace('import pg from "pg";\n', "")
+  const { "express/server.ts": server = "" } = blocksIn(EXPRESS);
+  const inMemory = server
+    .replace('import pg from "pg";\n', "")
     .replace(/^const pool = .*\npool\..*\n\n/m, "")
     .replace("MINUTE, pgStore", "memoryStore, MINUTE")
     .replace(

@@ -17,15 +17,27 @@ const send = () => void trpcClient.send.mutate({ text: "Hello" }).catch(() => {}
 const EXAMPLES: Record<string, () => Promise<ReactNode>> = {
   async countdown() {
     const { Waiting } = await import("block:docs/countdown.md#client/waiting.tsx");
-    return <Small title="A meter, and a countdown" children={<Waiting onSend={send} />} />;
+    return (
+      <Small title="A meter, and a countdown">
+        <Waiting onSend={send} />
+      </Small>
+    );
   },
   async button() {
     const { SendButton } = await import("block:docs/react.md#client/send-button.tsx");
-    return <Small title="A button that waits" children={<SendButton onSend={send} />} />;
+    return (
+      <Small title="A button that waits">
+        <SendButton onSend={send} />
+      </Small>
+    );
   },
   async mutation() {
     const { Composer } = await import("block:docs/mutations.md#client/composer.tsx");
-    return <Small title="Messages that wait for their turn" children={<Composer />} />;
+    return (
+      <Small title="Messages that wait for their turn">
+        <Composer />
+      </Small>
+    );
   },
   async devtools() {
     const [{ Panel }, { SendButton }] = await Promise.all([
