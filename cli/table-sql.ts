@@ -18,7 +18,7 @@ const SQL: Record<DialectName, readonly [limits: string, overrides: string]> = {
 };
 
 interface TableSqlOptions {
-  /** The table, on PostgreSQL. @default "RateLimit" */
+  /** The table of the limits. @default "RateLimit" */
   table?: TableName;
   /** On PostgreSQL, the roles of visitors, which get no right. @default none */
   closedTo?: readonly string[];
@@ -31,25 +31,28 @@ export function tableSql(dialect: DialectName, options: TableSqlOptions = {}): s
   });
   const note = "-- What counts instead of a limit; only a limiter with `overrides: true` uses it.";
   const text = `-- The tables of trpc-rate-limit.\n${limits}\n\n${note}\n${overrides}\n`;
-  if (dialect !== "postgresql") return text;
-  const close = closedTo.length === 0 ? "" : `\n${closeTablesSql(bothTables(table), closedTo)}\n`;
-  return withNames(text, table) + close;
+  const { mark } = DIALECTS[dialect];
+  const named = withNames(text, table, mark);
+  if (closedTo.length === 0 || dialect !== "postgresql") return named;
+  return `${named}\n${closeTablesSql(bothTables(table), closedTo)}\n`;
 }
 
 const beside = (limits: TableName) => ({ ...limits, name: overridesName(limits.name) });
 
 /** Both tables, in quotes. */
-export function bothTables(limits: TableName): string[] {
-  return [limits, beside(limits)].map((table) => quotedTable(table));
+export function bothTables(limits: TableName, mark?: Mark): string[] {
+  return [limits, beside(limits)].map((table) => quotedTable(table, mark));
 }
 
-const NAME = /"RateLimit(Override)?(_pkey)?"/g;
+type Mark = (typeof DIALECTS)[DialectName]["mark"];
 
-function withNames(text: string, limits: TableName): string {
+const NAME = /["`]RateLimit(Override)?(_pkey)?["`]/g;
+
+function withNames(text: string, limits: TableName, mark: Mark): string {
   return text.replace(NAME, (_, isOfOverrides?: string, key?: string) => {
     const table = isOfOverrides ? beside(limits) : limits;
     // The name of a key has no schema: a key is in the schema of its table.
-    return key ? quoted(table.name + key) : quotedTable(table);
+    return key ? quoted(table.name + key, mark) : quotedTable(table, mark);
   });
 }
 

@@ -10,9 +10,19 @@ import { testTakes } from "./store-tests/takes.js";
 import { testTransactions } from "./store-tests/transactions.js";
 import { testUpkeep } from "./store-tests/upkeep.js";
 import type { StoreUnderTest } from "./store-under-test.js";
-import type { TestRunner } from "./test-runner.js";
+import type { TestDefiner, TestRunner } from "./test-runner.js";
 
-const TESTS = [testRows, testTakes, testSharing, testTransactions, testUpkeep, testOverrides];
+/** The tests by their subject. */
+export const GROUPS: Readonly<
+  Record<string, (runner: TestDefiner, opened: () => StoreUnderTest) => void>
+> = {
+  rows: testRows,
+  takes: testTakes,
+  sharing: testSharing,
+  transactions: testTransactions,
+  upkeep: testUpkeep,
+  overrides: testOverrides,
+};
 
 /**
  * Defines the tests of a store. Works with Vitest, Jest, and every runner that has functions of these
@@ -50,7 +60,7 @@ export function describeStore(
       await close?.();
     });
 
-    for (const test of TESTS) {
+    for (const test of Object.values(GROUPS)) {
       test(runner, () => opened!);
     }
   });

@@ -17,6 +17,9 @@ export interface TestRunner {
   expect(actual: unknown): TestMatchers;
 }
 
+/** The parts of a runner with which a group of the tests defines them. */
+export type TestDefiner = Pick<TestRunner, "it" | "expect">;
+
 /** The matchers that `expect` has to return. */
 export interface TestMatchers {
   /** Fails unless the value is identical, by `Object.is`. */

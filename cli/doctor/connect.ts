@@ -21,6 +21,10 @@ export interface Database {
   /** The package that connects. */
   driver: string;
   connection: SqlConnection;
+  /** The pool or the connection, as a store takes it. Without it, `connection` alone runs statements. */
+  client?: unknown;
+  /** Opens one more connection. Only for a synchronous driver of SQLite. */
+  reopen?: () => SqliteDatabaseLike;
   /** Opens a connection outside of the pool, for checks of facts that a pool hides. Only with `pg`. */
   openSession?: OpenSession;
   close(): Promise<unknown>;
@@ -28,8 +32,10 @@ export interface Database {
 
 /** How long to wait for a connection, and for a statement, ms. */
 const PATIENCE = 5000;
+/** How long SQLite waits for other connections, ms. A synchronous driver blocks the process meanwhile. */
+const BUSY = 100;
 
-type Connect = (module: never, url: DatabaseUrl) => Omit<Database, "driver">;
+type Connect = (module: never, url: DatabaseUrl, most: number) => Omit<Database, "driver">;
 
 /** The drivers by dialect, in the order in which they are tried. */
 const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]> = {
@@ -50,10 +56,15 @@ const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]
 
 /**
  * @param folders of packages that may have a driver installed.
+ * @param most the most connections of a pool.
  * @throws NoDriverError when the application has no driver for the database.
  * @throws NoFileError when there is no such file.
  */
-export async function connect(folders: readonly string[], url: DatabaseUrl): Promise<Database> {
+export async function connect(
+  folders: readonly string[],
+  url: DatabaseUrl,
+  most = 1,
+): Promise<Database> {
   if (url.file !== undefined && !existsSync(url.file)) {
     throw new NoFileError(url.url);
   }
@@ -62,7 +73,7 @@ export async function connect(folders: readonly string[], url: DatabaseUrl): Pro
     if (url.file === undefined && url.dialect === "sqlite" && driver !== "@libsql/client") continue;
     for (const folder of folders) {
       const module = await loadPackage(folder, driver);
-      if (module !== undefined) return { driver, ...open(module as never, url) };
+      if (module !== undefined) return { driver, ...open(module as never, url, most) };
     }
   }
   const prisma = await connectPrisma(folders, url);
@@ -89,7 +100,7 @@ export class NoDriverError extends CliError {
 
   constructor(drivers: readonly string[]) {
     const names = drivers.join(", ");
-    super(`doctor asks the database through a driver, and the application has none of ${names}`);
+    super(`the command asks the database through a driver, and the application has none of ${names}`);
     this.advice =
       `run npm install --no-save ${drivers[0]}, which leaves package.json and the lockfile as they ` +
       "are. With Prisma 6 and its own engine, npx prisma generate is enough";
@@ -108,15 +119,17 @@ function connectPg(
       : never;
   },
   { url }: DatabaseUrl,
+  most: number,
 ): Omit<Database, "driver"> {
   const options = {
     connectionString: url,
     connectionTimeoutMillis: PATIENCE,
     query_timeout: PATIENCE,
   };
-  const pool = new pg.Pool({ ...options, max: 1 });
+  const pool = new pg.Pool({ ...options, max: most });
   pool.on("error", () => {});
   return {
+    client: pool,
     // Prepared statements are a check of their own.
     connection: pgDriver(pool, { prepare: false }),
     async openSession() {
@@ -160,13 +173,23 @@ interface MysqlModule {
   };
 }
 
-function connectMysql2(mysql2: MysqlModule, url: DatabaseUrl): Omit<Database, "driver"> {
-  return connectMysql(mysql2, { ...addressOf(url), connectTimeout: PATIENCE });
+function connectMysql2(
+  mysql2: MysqlModule,
+  url: DatabaseUrl,
+  most: number,
+): Omit<Database, "driver"> {
+  const options = { ...addressOf(url), connectTimeout: PATIENCE };
+  return connectMysql(mysql2, { ...options, connectionLimit: most });
 }
 
-function connectMariadb(mariadb: MysqlModule, url: DatabaseUrl): Omit<Database, "driver"> {
+function connectMariadb(
+  mariadb: MysqlModule,
+  url: DatabaseUrl,
+  most: number,
+): Omit<Database, "driver"> {
   return connectMysql(mariadb, {
     ...addressOf(url),
+    connectionLimit: most,
     connectTimeout: PATIENCE,
     acquireTimeout: PATIENCE,
     initializationTimeout: PATIENCE,
@@ -174,9 +197,9 @@ function connectMariadb(mariadb: MysqlModule, url: DatabaseUrl): Omit<Database, 
 }
 
 function connectMysql(module: MysqlModule, options: object): Omit<Database, "driver"> {
-  const pool = module.createPool({ ...options, connectionLimit: 1 });
+  const pool = module.createPool(options);
   pool.on?.("error", () => {});
-  return { connection: mysqlDriver(pool), close: () => pool.end() };
+  return { client: pool, connection: mysqlDriver(pool), close: () => pool.end() };
 }
 
 function addressOf({ url, params }: DatabaseUrl): object {
@@ -197,29 +220,31 @@ function connectLibsql(
   { url, file }: DatabaseUrl,
 ): Omit<Database, "driver"> {
   const authToken = process.env["DATABASE_AUTH_TOKEN"] ?? process.env["TURSO_AUTH_TOKEN"];
-  const client = module.createClient({ url: file === undefined ? url : `file:${file}`, authToken });
-  return { connection: libsqlDriver(client), close: async () => client.close() };
+  const address = file === undefined ? url : `file:${file}`;
+  const client = module.createClient({ url: address, authToken, timeout: BUSY });
+  return { client, connection: libsqlDriver(client), close: async () => client.close() };
 }
 
 function connectBetterSqlite(
-  module: { default: new (file: string) => SqliteDatabaseLike },
+  module: { default: new (file: string, options: object) => SqliteDatabaseLike },
   { file }: DatabaseUrl,
 ): Omit<Database, "driver"> {
-  return synchronous(new module.default(file!));
+  return synchronous(() => new module.default(file!, { timeout: BUSY }));
 }
 
 function connectNodeSqlite(
-  module: { DatabaseSync: new (file: string) => SqliteDatabaseLike },
+  module: { DatabaseSync: new (file: string, options: object) => SqliteDatabaseLike },
   { file }: DatabaseUrl,
 ): Omit<Database, "driver"> {
-  return synchronous(new module.DatabaseSync(file!));
+  return synchronous(() => new module.DatabaseSync(file!, { timeout: BUSY }));
 }
 
-function synchronous(db: SqliteDatabaseLike): Omit<Database, "driver"> {
+function synchronous(reopen: () => SqliteDatabaseLike): Omit<Database, "driver"> {
+  const db = reopen();
   const { query, execute } = sqliteConnection(db);
   const connection: SqlConnection = {
     query: async (text, params) => query(text, params),
     execute: async (text, params) => execute(text, params),
   };
-  return { connection, close: async () => db.close() };
+  return { client: db, reopen, connection, close: async () => db.close() };
 }

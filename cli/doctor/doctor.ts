@@ -1,10 +1,10 @@
 /** `trpc-rate-limit doctor`: looks for problems that keep limits from working, and says what to do. */
 import { checkTable } from "../../server/store/sql/table/check-table.js";
 import { DIALECTS } from "../../server/store/sql/dialects.js";
-import { checkEngine, EngineError } from "../../server/store/sql/table/check-engine.js";
 import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import { TableError } from "../../server/store/sql/table/table-error.js";
 import { checkEnabled } from "./check-enabled.js";
+import { engineFinding } from "./check-engine.js";
 import { checkGrants } from "./check-grants.js";
 import { checkOverrides, overridesOf, usesOverrides } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";
@@ -19,7 +19,7 @@ import { checkWorkspace } from "./check-workspace.js";
 import { CliError } from "../cli-error.js";
 import { connect, type Database, NoDriverError, NoFileError } from "./connect.js";
 import { type DatabaseUrl, findDatabaseUrl } from "./database-url.js";
-import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
+import { failure, type Finding, messageOf, ok, tried } from "./finding.js";
 import { findNames, findTable } from "./find-table.js";
 import { missingAdvice } from "./missing-table.js";
 import { type Places, placesOf } from "./places.js";
@@ -160,22 +160,6 @@ const REMADE_ADVICE =
   "this is the table of another version, whose rows say what is left and not what was used: drop it " +
   "and make it anew by the package's migrations, or give the model of the limits another name";
 
-async function engineFinding(
-  dialect: DatabaseUrl["dialect"],
-  connection: Database["connection"],
-): Promise<Finding> {
-  const { catalog } = DIALECTS[dialect];
-  const [row] = await connection.query(`SELECT ${catalog.version} AS version`, []);
-  const version = String(row?.["version"]);
-  try {
-    checkEngine(catalog, version);
-    return ok("engine", version);
-  } catch (error) {
-    if (!(error instanceof EngineError)) throw error;
-    return failure("engine", error.message, "docs/databases.md of trpc-rate-limit has the list");
-  }
-}
-
 async function tableFinding(
   dialect: DatabaseUrl["dialect"],
   connection: Database["connection"],
@@ -196,15 +180,5 @@ async function tableFinding(
       return failure("table-columns", fact, REMADE_ADVICE);
     }
     return failure(`table-${reason}`, message, ADVICE[reason]);
-  }
-}
-
-/** Runs a check. A check that throws becomes a warning, and does not end the other checks. */
-async function tried(check: string, run: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
-  try {
-    return [await run()].flat();
-  } catch (error) {
-    const advice = "the user of the database may lack a right; the other checks are not affected";
-    return [warning(check, `could not be checked: ${messageOf(error)}`, advice)];
   }
 }

@@ -36,3 +36,16 @@ export function messageOf(error: unknown): string {
   const text = first instanceof Error ? first.message || first.name : String(first);
   return text.trim().split("\n", 1)[0]!;
 }
+
+/** Runs a check. A check that throws becomes a warning, and does not end the other checks. */
+export async function tried(
+  check: string,
+  run: () => Promise<Finding | Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return [await run()].flat();
+  } catch (error) {
+    const advice = "the user of the database may lack a right; the other checks are not affected";
+    return [warning(check, `could not be checked: ${messageOf(error)}`, advice)];
+  }
+}

@@ -2,7 +2,7 @@
 import { MAX_RETRY_AFTER } from "../../core/config.js";
 import type { OverrideRow, OverrideTable } from "../../server/store/override-table.js";
 import type { StoreUnderTest } from "../store-under-test.js";
-import { skipTest, type TestRunner } from "../test-runner.js";
+import { skipTest, type TestDefiner } from "../test-runner.js";
 import { ALONE } from "./sharing.js";
 
 /** The longest `rule`. */
@@ -16,7 +16,7 @@ function row(key: string, more: Partial<OverrideRow> = {}): OverrideRow {
 /** Keys that some databases take for the same key, and characters that some drivers cannot send. */
 const KEYS = ["", "user", "User", "user ", "üser", "日本", "😀", 'a"b\\c', "a'b`c", "%_?$1"];
 
-export function testOverrides({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+export function testOverrides({ it, expect }: TestDefiner, opened: () => StoreUnderTest): void {
   it("keeps one override per name and key, and replaces it as a whole", async (...context) => {
     const table = await emptied(opened());
     if (table === undefined) return skipTest(context, NONE);

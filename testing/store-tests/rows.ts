@@ -1,7 +1,7 @@
 /** Tests that written rows are read unchanged: numbers to the last bit, keys to the last character. */
 import type { Decision } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
-import type { TestRunner } from "../test-runner.js";
+import type { TestDefiner } from "../test-runner.js";
 import { nameOf, read, reasonOf, row, take, times, write } from "./decisions.js";
 
 const NUMBERS = [0.1 + 0.2, -1 / 3, 1e-300, -(2 ** 52) - 1, 5e-324, 1.7976931348623157e308, 0];
@@ -23,7 +23,7 @@ const KEYS = [
   "\\",
 ];
 
-export function testRows({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+export function testRows({ it, expect }: TestDefiner, opened: () => StoreUnderTest): void {
   it("reads null for a row that does not exist, and the last written state for one that does", async () => {
     const { store } = opened();
     expect(await read(store, row("a"))).toBe(null);

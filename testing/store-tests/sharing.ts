@@ -1,7 +1,7 @@
 /** Tests of concurrent decisions on the same rows, in one store and in two stores. */
 import type { Decision, RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
-import { skipTest, type TestRunner } from "../test-runner.js";
+import { skipTest, type TestDefiner } from "../test-runner.js";
 import { granted, read, row, take, times, write } from "./decisions.js";
 
 export const ALONE = "this store has no peer: `open` returned none";
@@ -21,7 +21,7 @@ const claim = (own: RowId, other: RowId): Decision<boolean> => ({
   },
 });
 
-export function testSharing({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+export function testSharing({ it, expect }: TestDefiner, opened: () => StoreUnderTest): void {
   it("grants exactly 37 of 200 simultaneous decisions on a new row of 37 tokens", async () => {
     const { store } = opened();
     const results = await Promise.all(times(200, () => store.apply([take(row("hot"), 37)])));

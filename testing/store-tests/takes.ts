@@ -8,7 +8,7 @@ import { decideRateLimit, grantOf, type RateLimitResult, takeTokens } from "../.
 import { CLOSED } from "../../core/rows/bucket.js";
 import type { Decision, RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
-import type { TestRunner } from "../test-runner.js";
+import type { TestDefiner } from "../test-runner.js";
 import { read, row, times, write } from "./decisions.js";
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -89,7 +89,7 @@ function block(id: RowId, config: PeriodicConfig, count: number, least: number):
   };
 }
 
-export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+export function testTakes({ it, expect }: TestDefiner, opened: () => StoreUnderTest): void {
   const expected = ({ config, state, count, reserve }: Case) => {
     const { result, next } = decideRateLimit(state, config, NOW, count, reserve);
     return { result, state: next ?? state };

@@ -4,14 +4,14 @@
  */
 import type { RateLimitStore } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
-import { skipTest, type TestRunner } from "../test-runner.js";
+import { skipTest, type TestDefiner } from "../test-runner.js";
 import { granted, read, reasonOf, row, take, times, write } from "./decisions.js";
 
 const NONE = "this store has no transactions";
 
 type Transact = NonNullable<RateLimitStore["transaction"]>;
 
-export function testTransactions({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+export function testTransactions({ it, expect }: TestDefiner, opened: () => StoreUnderTest): void {
   /** Defines a test of a store with transactions. */
   const test = (title: string, run: (store: RateLimitStore, transact: Transact) => Promise<void>) =>
     it(title, async (...context: unknown[]) => {

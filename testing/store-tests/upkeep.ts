@@ -4,7 +4,7 @@ import { CLOSED } from "../../core/rows/bucket.js";
 import type { Row } from "../../core/rows/row.js";
 import type { RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
-import { skipTest, type TestRunner } from "../test-runner.js";
+import { skipTest, type TestDefiner } from "../test-runner.js";
 import { read, row, times, write } from "./decisions.js";
 
 /** No shard has a larger index. */
@@ -12,7 +12,7 @@ const LAST_SHARD = 2 ** 31 - 1;
 /** Names that differ in case, accent or space, or that come before all letters. */
 const NAMES = ["contract", "Contract", "contract ", "cóntract", "\u0001", " ", "日本", "😀"];
 
-export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+export function testUpkeep({ it, expect }: TestDefiner, opened: () => StoreUnderTest): void {
   it("lists the rows of a name page by page, each row once", async (...context) => {
     const { store } = opened();
     if (store.list === undefined) return skipTest(context, "this store has no list");

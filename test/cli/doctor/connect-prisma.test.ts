@@ -99,7 +99,7 @@ it.each([
   expect(findings.filter(({ check }) => check === "connect")).toMatchObject([
     {
       message:
-        "doctor asks the database through a driver, and the application has none of pg, postgres",
+        "the command asks the database through a driver, and the application has none of pg, postgres",
       advice: expect.stringMatching(
         /^run npm install --no-save pg, .* npx prisma generate is enough$/,
       ),

@@ -363,7 +363,7 @@ describe("doctor", () => {
     const { stdout, stderr, code } = await runCommand(app.root, ["doctor"], { DATABASE_URL: "" });
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
     expect(stdout).toContain(
-      "error    connect: doctor asks the database through a driver, and the application has none of mysql2",
+      "error    connect: the command asks the database through a driver, and the application has none of mysql2",
     );
     expect(stdout).toContain("1 error, 0 warnings");
     await app.write(".env", "");

@@ -1,0 +1,70 @@
+/** Runs the contract of stores (`trpc-rate-limit/testing`), group by group. */
+import { GROUPS } from "../../testing/describe-store.js";
+import type { StoreUnderTest } from "../../testing/index.js";
+import { messageOf } from "../doctor/finding.js";
+import { expect } from "./expect.js";
+
+export interface GroupResult {
+  group: string;
+  passed: number;
+  failed: { test: string; message: string }[];
+  skipped: { test: string; reason: string }[];
+  seconds: number;
+}
+
+interface ContractOptions {
+  /** Called before each test. Resolves with stores on empty tables. */
+  open: () => Promise<StoreUnderTest>;
+  onGroup: (result: GroupResult) => void;
+  /** Ends the run before the next test. */
+  signal: AbortSignal;
+  /** How long a test may take, ms. @default 60000 */
+  patience?: number;
+}
+
+type Test = (context: { skip(reason: string): void }) => Promise<void>;
+
+export async function runContract(options: ContractOptions): Promise<GroupResult[]> {
+  const { open, onGroup, signal, patience = 60_000 } = options;
+  const results: GroupResult[] = [];
+  for (const [group, define] of Object.entries(GROUPS)) {
+    const tests: [title: string, run: Test][] = [];
+    let opened: StoreUnderTest | undefined;
+    const it = (title: string, run: Test) => void tests.push([title, run]);
+    define({ it: it as never, expect }, () => opened!);
+    const result: GroupResult = { group, passed: 0, failed: [], skipped: [], seconds: 0 };
+    const started = performance.now();
+    for (const [test, run] of tests) {
+      signal.throwIfAborted();
+      let reason: string | undefined;
+      try {
+        opened = await open();
+        await within(
+          patience,
+          run({ skip: (why) => (reason = why) }).finally(() => opened?.close()),
+        );
+        if (reason === undefined) result.passed++;
+        else result.skipped.push({ test, reason });
+      } catch (error) {
+        result.failed.push({ test, message: messageOf(error) });
+      }
+    }
+    result.seconds = (performance.now() - started) / 1000;
+    results.push(result);
+    onGroup(result);
+  }
+  return results;
+}
+
+/** Rejects after `ms`. What `work` does later is not waited for. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
