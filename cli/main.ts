@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command `trpc-rate-limit`. */
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.js";
 
@@ -21,6 +22,12 @@ const HELP = `trpc-rate-limit <command>
     --limit NAME    the limit to watch for that; otherwise those in the sources
     --header LINE   to send to the application, such as "cookie: ..."; can be repeated
     --json          prints the findings as JSON
+
+  verify    proves that limits are exact on a database: runs the contract of stores and a race of
+            processes, in tables or keys of its own, which it removes
+    --url URL       of PostgreSQL, MySQL, MariaDB, SQLite, libsql or Redis; otherwise DATABASE_URL
+    --yes, -y       does not ask
+    --json          prints the report as JSON
 
   --help, -h        shows this
   --version, -v     shows the version`;
@@ -69,11 +76,43 @@ async function main(): Promise<number> {
     print(json ? JSON.stringify(findings, undefined, 2) : textOf(findings, process.stdout.isTTY));
     return findings.some(({ level }) => level === "error") ? 1 : 0;
   }
-  throw new CliError("unknown command; use init or doctor, and see trpc-rate-limit --help");
+  if (command === "verify") {
+    const { url, yes, json } = values;
+    const { verify } = await import("./verify/verify.js");
+    const { markdownOf } = await import("./verify/report.js");
+    const stop = stopped();
+    const progress = json ? () => {} : print;
+    const program = fileURLToPath(import.meta.url);
+    const options = { root, url, yes, version, program, signal: stop, print: progress, warn };
+    const report = await verify(options);
+    if (report === undefined) return (print("Nothing was made."), 1);
+    if (json) print(JSON.stringify(report, undefined, 2));
+    else print(`\nTo paste into an issue:\n\n${markdownOf(report)}`);
+    return report.held ? 0 : 1;
+  }
+  if (command === "verify-racer" && process.send !== undefined) {
+    const { runRacer } = await import("./verify/racer.js");
+    await runRacer();
+    return 0;
+  }
+  throw new CliError("unknown command; use init, doctor or verify, and see trpc-rate-limit --help");
 }
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+function warn(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Aborts when the user or the system stops the command, which then removes what it has made. */
+function stopped(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => controller.abort(new CliError(`stopped by ${name}`)));
+  }
+  return controller.signal;
 }
 
 interface PackageJson {

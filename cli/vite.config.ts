@@ -5,10 +5,30 @@
  * code is a parser.
  */
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+
+const DIST = new Map(
+  ["server/index", "server/redis/index", "testing/describe-store"].map((name) => [
+    fileURLToPath(new URL(`../${name}.ts`, import.meta.url)),
+    `../${name}.js`,
+  ]),
+);
+
+/** `verify` tests the code that applications load, and not a copy of it. */
+const fromDist: Plugin = {
+  name: "from-dist",
+  enforce: "pre",
+  async resolveId(id, importer) {
+    if (!importer?.includes("/cli/verify/")) return undefined;
+    const resolved = await this.resolve(id, importer, { skipSelf: true });
+    const place = DIST.get(resolved?.id ?? "");
+    return place === undefined ? undefined : { id: place, external: true };
+  },
+};
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
+  plugins: [fromDist],
   build: {
     ssr: "main.ts",
     outDir: "../dist/cli",

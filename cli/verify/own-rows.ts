@@ -11,7 +11,9 @@ export interface OwnRows {
   make(): Promise<void>;
   /** Removes the rows, and keeps the tables. */
   empty(): Promise<void>;
-  /** Removes everything that `make` has made, also if it has failed. */
+  /** Whether `make` has made anything, also if it has failed then. */
+  isMade(): boolean;
+  /** Removes everything that `make` has made, also in another process. */
   remove(): Promise<void>;
   /** The command that does what `remove` does. */
   byHand: string;
@@ -26,11 +28,14 @@ export function ownTables(
   const drop = `DROP TABLE IF EXISTS ${tables.join(", ")};`;
   // SQLite drops one table at a time.
   const drops = tables.map((each) => `DROP TABLE IF EXISTS ${each}`);
+  let isMade = false;
   return {
+    isMade: () => isMade,
     async make() {
       for (const statement of statementsOf(tableSql(dialect, { table }))) {
         try {
           await connection.execute(statement, []);
+          isMade = true;
         } catch (error) {
           throw new CliError(
             `verify makes two tables of its own, and the database has refused this statement ` +
@@ -81,6 +86,7 @@ export function ownKeys(
   }
   return {
     make: async () => {},
+    isMade: () => true,
     empty: remove,
     remove,
     byHand: `redis-cli --scan --pattern '${prefix}*' | xargs redis-cli unlink`,

@@ -20,10 +20,23 @@ const WIDTH = 8;
 /** How long a call may take, ms: longer than a database needs that is shared with others. */
 const TIMEOUT = 10_000;
 
-/** @param program the file of `cli/main.ts`. */
-export async function startRacer(program: string, place: Place): Promise<Racer> {
-  const child = fork(program, [RACER], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  const exited = once(child, "exit");
+/**
+ * @param program the file of `cli/main.ts`.
+ * @param signal ends the process at once.
+ */
+export async function startRacer(
+  program: string,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Racer> {
+  const child = fork(program, [RACER], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    signal,
+    killSignal: "SIGKILL",
+  });
+  // `signal` is reported as an error.
+  child.on("error", () => {});
+  const exited = new Promise<void>((resolve) => child.on("exit", () => resolve()));
   let isKilled = false;
   const send = (message: ToChild) => child.send(message, () => {});
   /** Passes messages on until one of them resolves. */
@@ -38,7 +51,8 @@ export async function startRacer(program: string, place: Place): Promise<Racer> 
       child.on("message", listener);
     });
     const ended = exited.then(() => "ended" as const);
-    const end = await Promise.race([received, ended]).finally(() => child.off("message", listener!));
+    const end = await Promise.race([received, ended]);
+    child.off("message", listener!);
     if (end === "ended" && !isKilled) throw new Error("a process of the race has ended by itself");
   }
   async function kill(): Promise<void> {
@@ -84,6 +98,9 @@ export async function runRacer(): Promise<void> {
   process.exit();
 
   async function open(place: Place): Promise<void> {
+    const { target } = place;
+    // A message has no methods.
+    if (target.kind === "sql") target.url.params = new URL(target.url.url).searchParams;
     const { openStore } = await openPlace(place);
     const { take } = bucketsOf(openStore());
     answer = (plan) => answerPlan(take, plan, send);

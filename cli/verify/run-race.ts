@@ -46,7 +46,7 @@ const PATIENCE = 90_000;
 export async function runRace(options: RaceOptions): Promise<RaceResult[]> {
   const { startRacer, valueOf, onResult, signal } = options;
   const results: RaceResult[] = [];
-  let racers: Racer[] = [];
+  const racers: Racer[] = [];
   try {
     for (const kind of ["token bucket", "fixed window"] as const) {
       for (const [keys, tokens, calls] of TOKENS) {
@@ -61,7 +61,9 @@ export async function runRace(options: RaceOptions): Promise<RaceResult[]> {
             const killAfter = isKilled ? 3 + Math.floor(Math.random() * (calls / 3)) : undefined;
             const round = runRound({ racers, plan, killAfter, valueOf });
             add(result, times, await within(PATIENCE, round).catch(failed));
-            if (isKilled) await racers.shift()!.kill();
+            // After a failure, no racer answers the next plan for sure.
+            const ended = result.problems.length > 0 ? RACERS : Number(isKilled);
+            await Promise.all(racers.splice(0, ended).map((racer) => racer.kill()));
           }
           result.median = medianOf(times);
           results.push(result);
@@ -71,7 +73,6 @@ export async function runRace(options: RaceOptions): Promise<RaceResult[]> {
     }
   } finally {
     await Promise.all(racers.map((racer) => racer.kill()));
-    racers = [];
   }
   return results;
 }
