@@ -97,13 +97,18 @@ export class NoFileError extends CliError {
 /** No package that the application has installed can connect to its database. */
 export class NoDriverError extends CliError {
   readonly advice: string;
+  /** The part of the advice that is right for every command. */
+  readonly install: string;
 
   constructor(drivers: readonly string[]) {
     const names = drivers.join(", ");
     super(`the command asks the database through a driver, and the application has none of ${names}`);
-    this.advice =
+    this.install =
       `run npm install --no-save ${drivers[0]}, which leaves package.json and the lockfile as they ` +
-      "are. With Prisma 6 and its own engine, npx prisma generate is enough";
+      "are";
+    this.advice =
+      `${this.install}. ` +
+      "With Prisma 6 and its own engine, npx prisma generate is enough";
   }
 }
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { createRateLimiter, type RateLimitStore } from "../../server/index.js";
 import { messageOf } from "../doctor/finding.js";
-import type { Answer, Racer, RoundPlan } from "./round.js";
+import { type Answer, type Racer, type RoundPlan, WIDTH } from "./round.js";
 import { openPlace, type Place } from "./open-place.js";
 
 /** The command of `cli/main.ts` that a child runs. The help does not name it. */
@@ -15,8 +15,6 @@ type ToChild = { place: Place } | { plan: RoundPlan };
 /** From a child: that it has connected, each answer, the end of a round, or why it cannot connect. */
 type FromChild = "ready" | "done" | Answer | { failure: string };
 
-/** Calls that a racer has open at a time. */
-const WIDTH = 8;
 /** How long a call may take, ms: longer than a database needs that is shared with others. */
 const TIMEOUT = 10_000;
 
@@ -83,7 +81,9 @@ export async function startRacer(
 
 /** Runs in the child, until its parent ends. */
 export async function runRacer(): Promise<void> {
-  const send = (message: FromChild) => process.send?.(message);
+  /** Resolves when the parent can read the message, even if this process is killed then. */
+  const send = (message: FromChild) =>
+    new Promise<void>((resolve) => process.send!(message, undefined, undefined, () => resolve()));
   let answer: ((plan: RoundPlan) => Promise<void>) | undefined;
   process.on("message", (message: ToChild) => {
     const work = "place" in message ? open(message.place) : answer!(message.plan);
@@ -125,7 +125,7 @@ export function bucketsOf(store: RateLimitStore): Buckets {
 export async function answerPlan(
   take: Buckets["take"],
   { config, keys, calls }: RoundPlan,
-  onAnswer: (answer: Answer) => void,
+  onAnswer: (answer: Answer) => void | Promise<void>,
 ): Promise<void> {
   let next = 0;
   async function callOn(): Promise<void> {
@@ -136,7 +136,7 @@ export async function answerPlan(
         ({ ok }) => ({ ok }),
         (error: unknown) => ({ error: messageOf(error) }),
       );
-      onAnswer({ key, ...result, ms: performance.now() - started });
+      await onAnswer({ key, ...result, ms: performance.now() - started });
     }
   }
   await Promise.all(Array.from({ length: WIDTH }, callOn));

@@ -36,7 +36,7 @@ export function groupLine({ group, passed, failed, skipped, seconds }: GroupResu
 export function raceLine(result: RaceResult): string {
   const lines = problemsOf(result).map((problem) => `\n           ${problem}`);
   const { granted, tokens, lost, rounds, median } = result;
-  const unknown = lost > 0 ? `, ${lost} calls of killed processes without an answer` : "";
+  const unknown = lost > 0 ? `, ${lost} taken by killed processes` : "";
   return (
     `race       ${titleOf(result)}: ${granted} of ${tokens} granted in ${rounds} rounds${unknown}, ` +
     `median ${median.toFixed(1)} ms${lines.join("")}`
@@ -88,7 +88,7 @@ export function markdownOf(report: VerifyReport): string {
       ]),
     ),
     tableOf(
-      ["race of 3 processes", "rounds", "granted", "of", "unanswered", "median ms", "held"],
+      ["race of 3 processes", "rounds", "granted", "of", "lost with a process", "median ms", "held"],
       race.map((each) => [
         titleOf(each),
         `${each.rounds}`,

@@ -21,6 +21,9 @@ export interface Answer {
   ms: number;
 }
 
+/** Calls that a racer has open at a time: the most that a killed one leaves without an answer. */
+export const WIDTH = 8;
+
 export interface Racer {
   /** Resolves at the end of the calls, or of the process. Rejects if the process ends by itself. */
   run(plan: RoundPlan, onAnswer: (answer: Answer) => void): Promise<void>;
@@ -32,7 +35,7 @@ export interface RoundResult {
   granted: number;
   /** How many tokens the buckets had. */
   tokens: number;
-  /** Calls of the killed racer that got no answer: each may have taken a token. */
+  /** Tokens that the killed racer has taken without getting the answer. */
   lost: number;
   times: number[];
   /** Why the round has not held; `undefined` if it has. */
@@ -50,9 +53,8 @@ interface RoundOptions {
 
 export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { racers, plan, killAfter, valueOf } = options;
-  const { keys, calls, config } = plan;
+  const { keys, config } = plan;
   const granted = new Map(keys.map((key) => [key, 0]));
-  const unanswered = new Map(keys.map((key) => [key, calls / keys.length]));
   const result: RoundResult = {
     granted: 0,
     tokens: keys.length * config.rate,
@@ -66,34 +68,25 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
       if (error !== undefined) result.problem ??= `a call has failed: ${error}`;
       if (ok === true) granted.set(key, granted.get(key)! + 1);
       if (index > 0 || killAfter === undefined) return;
-      unanswered.set(key, unanswered.get(key)! - 1);
       if (++ofVictim === killAfter) void racer.kill();
     }),
   );
   await Promise.all(runs);
   for (const key of keys) {
     const count = granted.get(key)!;
-    const lost = killAfter === undefined ? 0 : unanswered.get(key)!;
     result.granted += count;
-    result.lost += lost;
-    const value = await valueOf(key, config);
-    result.problem ??= problemOf(config.rate, count, lost, value);
+    result.problem ??= problemOf(config.rate, count, await valueOf(key, config));
+  }
+  result.lost = result.tokens - result.granted;
+  if (result.lost > (killAfter === undefined ? 0 : WIDTH)) {
+    result.problem ??= `only ${result.granted} of ${result.tokens} tokens were granted`;
   }
   return result;
 }
 
-/**
- * Every racer but the killed one asks for more than there is, so each bucket is spent at the end. A
- * token that nobody was granted was taken for a call of the killed racer that got no answer.
- */
-function problemOf(
-  tokens: number,
-  granted: number,
-  lost: number,
-  value: number,
-): string | undefined {
-  if (granted > tokens) return `${granted} of ${tokens} tokens were granted`;
-  if (granted + lost < tokens) return `only ${granted} of ${tokens} tokens were granted`;
+/** Every racer but the killed one asks for more than there is, so each bucket is spent at the end. */
+function problemOf(tokens: number, granted: number, value: number): string | undefined {
+  if (granted > tokens) return `${granted} of ${tokens} tokens of a key were granted`;
   // In a round, a bucket refills by far less than one token.
   if (value >= 0 && value < 1) return undefined;
   return `all ${tokens} tokens were asked for, and the row says that ${value.toFixed(2)} are left`;

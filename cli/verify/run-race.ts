@@ -14,6 +14,7 @@ export interface RaceResult {
   rounds: number;
   granted: number;
   tokens: number;
+  /** Tokens that killed processes have taken without getting the answer. */
   lost: number;
   /** The median of the calls, ms. */
   median: number;
@@ -58,7 +59,8 @@ export async function runRace(options: RaceOptions): Promise<RaceResult[]> {
             const missing = Array.from({ length: RACERS - racers.length }, startRacer);
             racers.push(...(await settled(missing)));
             const plan = planOf(kind, keys, tokens, calls);
-            const killAfter = isKilled ? 3 + Math.floor(Math.random() * (calls / 3)) : undefined;
+            // Before the buckets are spent, which they are long before the calls end.
+            const killAfter = isKilled ? 1 + Math.floor(Math.random() * (calls / 8)) : undefined;
             const round = runRound({ racers, plan, killAfter, valueOf });
             add(result, times, await within(PATIENCE, round).catch(failed));
             // After a failure, no racer answers the next plan for sure.

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { confirm, isCancel } from "@clack/prompts";
 import { CliError } from "../cli-error.js";
+import { NoDriverError, NoFileError } from "../doctor/connect.js";
 import { type Finding, messageOf, tried } from "../doctor/finding.js";
 import { versionOf } from "../doctor/load-package.js";
 import { placesOf } from "../doctor/places.js";
@@ -54,7 +55,7 @@ export async function verify(options: VerifyOptions): Promise<VerifyReport | und
   const name = target.kind === "redis" ? `rate-limit-verify:${id}:` : `RateLimitVerify${id}`;
   const place: Place = { installed, target, name, prepare: true };
   const opened = await openPlace(place).catch((error: unknown) => {
-    throw error instanceof CliError ? error : unreachable(target, error);
+    throw unopened(target, error);
   });
   try {
     const { engine, settings, findings } = await factsOf(target, opened);
@@ -202,10 +203,17 @@ async function factsOf(target: Target, { database, send }: OpenPlace): Promise<F
     const findings = await checkDatabase(database!, target.url);
     const engine = findings.find(({ check }) => check === "engine")!;
     const settings = await readSettings(target.url, database!.connection);
-    return { engine: engine.message, settings, findings };
+    const name = target.url.dialect === "sqlite" ? "SQLite " : "";
+    return { engine: name + engine.message, settings, findings };
   } catch (error) {
     throw unreachable(target, error);
   }
+}
+
+function unopened(target: Target, error: unknown): CliError {
+  if (error instanceof NoDriverError) return new CliError(`${error.message}; ${error.install}`);
+  if (error instanceof NoFileError) return new CliError(`${error.message}; ${error.advice}`);
+  return error instanceof CliError ? error : unreachable(target, error);
 }
 
 function unreachable(target: Target, error: unknown): CliError {
