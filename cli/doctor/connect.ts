@@ -102,13 +102,14 @@ export class NoDriverError extends CliError {
 
   constructor(drivers: readonly string[]) {
     const names = drivers.join(", ");
-    super(`the command asks the database through a driver, and the application has none of ${names}`);
+    super(
+      `the command asks the database through a driver, and the application has none of ${names}`,
+    );
     this.install =
       `run npm install --no-save ${drivers[0]}, which leaves package.json and the lockfile as they ` +
       "are";
     this.advice =
-      `${this.install}. ` +
-      "With Prisma 6 and its own engine, npx prisma generate is enough";
+      `${this.install}. ` + "With Prisma 6 and its own engine, npx prisma generate is enough";
   }
 }
 

@@ -74,7 +74,9 @@ export async function readSettings(
     return Object.fromEntries(
       rows.map((row) => {
         const [name, value] = Object.values(row);
-        return dialect === "sqlite" ? ["journal_mode", String(name)] : [String(name), String(value)];
+        return dialect === "sqlite"
+          ? ["journal_mode", String(name)]
+          : [String(name), String(value)];
       }),
     );
   } catch {

@@ -88,7 +88,15 @@ export function markdownOf(report: VerifyReport): string {
       ]),
     ),
     tableOf(
-      ["race of 3 processes", "rounds", "granted", "of", "lost with a process", "median ms", "held"],
+      [
+        "race of 3 processes",
+        "rounds",
+        "granted",
+        "of",
+        "lost with a process",
+        "median ms",
+        "held",
+      ],
       race.map((each) => [
         titleOf(each),
         `${each.rounds}`,
@@ -104,9 +112,7 @@ export function markdownOf(report: VerifyReport): string {
         failed.map(({ test, message }) => `failed: ${test}: ${message}`),
       ),
       ...reasonsOf(contract),
-      ...race.flatMap((each) =>
-        problemsOf(each).map((problem) => `${titleOf(each)}: ${problem}`),
-      ),
+      ...race.flatMap((each) => problemsOf(each).map((problem) => `${titleOf(each)}: ${problem}`)),
       ...findings
         .filter(({ level }) => level !== "ok")
         .map(({ check, level, message }) => `${level} of \`${check}\`: ${message}`),
