@@ -80,11 +80,10 @@ function sqlStoreOf({ client, reopen }: Database, place: Place): RateLimitStore 
   const { dialect } = (target as Extract<Target, { kind: "sql" }>).url;
   const options = { table, schema };
   if (dialect === "postgresql") {
-    return pgStore(client as never, { ...options, prepare }) as RateLimitStore;
+    return pgStore(client as never, { ...options, prepare });
   }
-  if (dialect === "mysql") return mysqlStore(client as never, options) as RateLimitStore;
-  const store = sqliteStore(client as never, { ...options, ...(reopen && { open: reopen }) });
-  return store as unknown as RateLimitStore;
+  if (dialect === "mysql") return mysqlStore(client as never, options);
+  return sqliteStore(client as never, { ...options, ...(reopen && { open: reopen }) });
 }
 
 /** Redis has none, and deletes full rows itself. The contract skips the tests of what is missing. */

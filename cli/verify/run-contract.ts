@@ -31,7 +31,7 @@ export async function runContract(options: ContractOptions): Promise<GroupResult
     const tests: [title: string, run: Test][] = [];
     let opened: StoreUnderTest | undefined;
     const it = (title: string, run: Test) => void tests.push([title, run]);
-    define({ it: it as never, expect }, () => opened!);
+    define({ it, expect }, () => opened!);
     const result: GroupResult = { group, passed: 0, failed: [], skipped: [], seconds: 0 };
     const started = performance.now();
     for (const [test, run] of tests) {
@@ -39,10 +39,9 @@ export async function runContract(options: ContractOptions): Promise<GroupResult
       let reason: string | undefined;
       try {
         opened = await open();
-        await within(
-          patience,
-          run({ skip: (why) => (reason = why) }).finally(() => opened?.close()),
-        );
+        const current = opened;
+        const running = run({ skip: (why) => (reason = why) });
+        await within(patience, running.finally(() => current.close()));
         if (reason === undefined) result.passed++;
         else result.skipped.push({ test, reason });
       } catch (error) {
