@@ -114,7 +114,8 @@ interface Buckets {
 }
 
 export function bucketsOf(store: RateLimitStore): Buckets {
-  const limiter = createRateLimiter({ store, limits: {}, timeout: TIMEOUT });
+  // A failed call is a part of the report. The log would name the host.
+  const limiter = createRateLimiter({ store, limits: {}, timeout: TIMEOUT, logger: false });
   return {
     take: (key, config) => limiter.limit("race", { key, config }),
     valueOf: async (key, config) => (await limiter.getValue("race", { key, config })).value,

@@ -75,7 +75,9 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   for (const key of keys) {
     const count = granted.get(key)!;
     result.granted += count;
-    result.problem ??= problemOf(config.rate, count, await valueOf(key, config));
+    const problem = problemOf(config.rate, count, await valueOf(key, config));
+    // Tokens that were granted twice say more than a call that has failed.
+    result.problem = count > config.rate ? problem : (result.problem ?? problem);
   }
   result.lost = result.tokens - result.granted;
   if (result.lost > (killAfter === undefined ? 0 : WIDTH)) {
