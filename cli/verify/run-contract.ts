@@ -41,7 +41,10 @@ export async function runContract(options: ContractOptions): Promise<GroupResult
         opened = await open();
         const current = opened;
         const running = run({ skip: (why) => (reason = why) });
-        await within(patience, running.finally(() => current.close()));
+        await within(
+          patience,
+          running.finally(() => current.close()),
+        );
         if (reason === undefined) result.passed++;
         else result.skipped.push({ test, reason });
       } catch (error) {
