@@ -42,6 +42,7 @@ const EXAMPLE_PACKAGES = [
   "cookie",
   "sirv",
   "uplot",
+  "uqr",
   "vite",
   "zod",
 ];
@@ -54,6 +55,7 @@ const EXAMPLE_PARTS = [
   "log-in",
   "model",
   "overview",
+  "phone",
   "playground",
   "race",
   "side-by-side",

@@ -37,7 +37,7 @@ export function chatRouter({ t, rl, prisma }: App) {
            * The page makes the nonce. A message without an answer is sent again, also after a reload. By
            * its nonce, the server stores it once and takes one token.
            */
-          nonce: z.uuid(),
+          nonce: z.string().min(16).max(64),
         }),
       )
       // Limit: the limit stands after the input, so a message whose text is not valid costs nothing.

@@ -1,4 +1,5 @@
 /** The first part: what the package does, in one sentence, a button, a race, and the lines behind the button. */
+import type { ReactNode } from "react";
 import { sourceOf } from "../shared/page/code.js";
 import { CodeLines, CopyButton } from "../shared/page/code-lines.js";
 import { SourceLinks } from "../shared/page/source-links.js";
@@ -16,8 +17,14 @@ import { type LastCall, useActs } from "./use-acts.js";
 const INSTALL = "npm i trpc-rate-limit";
 const CODE = SHOWN_LINES.map(({ pieces }) => pieces);
 
-/** @param Title what the claim is on the page: the site has another heading above it. */
-export function Overview({ Title = "h1" }: { Title?: "h1" | "h2" }) {
+interface OverviewProps {
+  /** What the claim is on the page: the site has another heading above it. */
+  Title?: "h1" | "h2";
+  /** Stands beside the promises. The site has none: its server is in the page. */
+  phone?: ReactNode;
+}
+
+export function Overview({ Title = "h1", phone }: OverviewProps) {
   const { acts, last } = useActs();
   const acting = SHOWN_LINES.flatMap(({ act }, index) => (act && acts.has(act) ? index : []));
 
@@ -44,6 +51,7 @@ export function Overview({ Title = "h1" }: { Title?: "h1" | "h2" }) {
       <ArrivalRace />
       <CodeLines lines={CODE} label="The code behind the button" acts={new Set(acting)} />
       <Promises />
+      {phone}
       <footer>
         <p className="install">
           <code>{INSTALL}</code>

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createPostgresDatabase, type DemoDatabase } from "../support/demo-database.js";
 import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { followPartLink } from "../support/show-part.js";
 import { openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
@@ -130,7 +131,7 @@ for (const { name, create, isThere } of databases) {
       await row(page, ", you").waitFor({ state: "detached" });
       await waitForStored(page, "sendMessage", /^1\.0 used/);
       // The other parts of the page show the reset, too.
-      await page.getByRole("link", { name: "Chat" }).click();
+      await followPartLink(page, "Chat");
       await page.locator('[role=meter][aria-valuenow="3"]').waitFor();
       expect(page.problems).toEqual([]);
     });

@@ -5,6 +5,7 @@ import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
 import { recordShifts } from "../support/layout-shifts.js";
 import { problemsOf } from "../support/problems.js";
+import { followPartLink } from "../support/show-part.js";
 import { soon } from "../support/soon.js";
 import type { SharedDemo } from "./global-setup.js";
 import { demo as sharedDemo, openBrowser } from "./shared.js";
@@ -395,7 +396,7 @@ describe.concurrent("the chat", () => {
     await field(page).press("Enter");
     await page.getByText(/^2 waiting, the next in [1-6] s$/).waitFor();
     await field(page).fill("typed");
-    await page.getByRole("link", { name: "Log in" }).click();
+    await followPartLink(page, "Log in");
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     await sent;
 
@@ -406,7 +407,7 @@ describe.concurrent("the chat", () => {
     await page.waitForRequest(/chat\.send/);
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
     expect(restarted.url).toBe(url);
-    await page.getByRole("link", { name: "Chat" }).click();
+    await followPartLink(page, "Chat");
     await messages(page, "5").waitFor();
     expect(await field(page).inputValue()).toBe("typed");
     expect(await textsOf(own(page))).toEqual(["1", "2", "3", "4", "5"]);

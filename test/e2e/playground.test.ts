@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
 import { byNight } from "../support/nightly.js";
+import { followPartLink } from "../support/show-part.js";
 import { demo, openBrowser } from "./shared.js";
 
 const SIZES = [
@@ -495,7 +496,7 @@ describe("the playground", () => {
     const page = await open();
     await page.getByRole("button", { name: "Ten visitors" }).click();
     await expect.poll(async () => (await numbersOf(page)).granted).toBeGreaterThan(1);
-    await page.getByRole("link", { name: "Log in" }).click();
+    await followPartLink(page, "Log in");
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     let calls = 0;
     page.on("request", (request) => void (request.url().includes("playground.take") && calls++));

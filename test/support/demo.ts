@@ -9,6 +9,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface Demo {
   url: string;
+  /** What the terminal shows so far. */
+  output(): string;
   /** The database. Another demo can continue with it. */
   databaseUrl: string;
   /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. */
@@ -47,9 +49,12 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  let output = "";
+  child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const url = await waitForUrl(child);
   return {
     url,
+    output: () => output,
     databaseUrl,
     interrupt() {
       child.kill("SIGINT");

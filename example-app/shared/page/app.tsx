@@ -1,4 +1,4 @@
-/** The page: a list of parts, of which one is shown. The address names the part after `#`. */
+/** The page: groups of parts, of which one part is shown. The address names the part after `#`. */
 import {
   createElement,
   lazy,
@@ -12,35 +12,63 @@ import {
 import { Overview } from "../../overview/page.js";
 import { Arrival, useArrivals } from "./arrivals.js";
 import { OfflineBanner } from "./offline-banner.js";
-import { PartLinks } from "./part-links.js";
+import { type PartLink, PartLinks } from "./part-links.js";
 import { useRateLimit } from "./trpc.js";
 import { useConnection } from "./use-connection.js";
 
-/** The first part is there at once. Each other part is loaded when the visitor opens it. */
-const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
-  { id: "overview", title: "Overview", content: <Overview /> },
-  { id: "chat", title: "Chat", content: part(() => import("../../chat/page.js")) },
-  { id: "log-in", title: "Log in", content: part(() => import("../../log-in/page.js")) },
-  { id: "model", title: "Ask the model", content: part(() => import("../../model/page.js")) },
-  { id: "sign-ups", title: "Sign-ups", content: part(() => import("../../sign-ups/page.js")) },
-  { id: "race", title: "The race", content: part(() => import("../../race/page.js")) },
+interface Part extends PartLink {
+  content: ReactNode;
+}
+
+/**
+ * The parts by what a visitor does there: uses an application that has limits, checks what the package
+ * promises, or looks after the limits of others. The first part is there at once. Each other part is
+ * loaded when the visitor opens it.
+ */
+const GROUPS: readonly { title: string; parts: readonly [Part, ...Part[]] }[] = [
   {
-    id: "playground",
-    title: "Playground",
-    content: part(() => import("../../playground/page.js")),
+    title: "Try",
+    parts: [
+      {
+        id: "overview",
+        title: "Overview",
+        content: <Overview phone={part(() => import("../../phone/card.js"))} />,
+      },
+      { id: "chat", title: "Chat", content: part(() => import("../../chat/page.js")) },
+      { id: "log-in", title: "Log in", content: part(() => import("../../log-in/page.js")) },
+      { id: "model", title: "Ask the model", content: part(() => import("../../model/page.js")) },
+      { id: "sign-ups", title: "Sign-ups", content: part(() => import("../../sign-ups/page.js")) },
+    ],
   },
   {
-    id: "side-by-side",
-    title: "Two visitors",
-    content: part(() => import("../../side-by-side/page.js")),
+    title: "Prove",
+    parts: [
+      { id: "race", title: "The race", content: part(() => import("../../race/page.js")) },
+      {
+        id: "side-by-side",
+        title: "Two visitors",
+        content: part(() => import("../../side-by-side/page.js")),
+      },
+      {
+        id: "playground",
+        title: "Playground",
+        content: part(() => import("../../playground/page.js")),
+      },
+    ],
   },
   {
-    id: "control-room",
-    title: "Control room",
-    content: part(() => import("../../control-room/page.js")),
+    title: "Operate",
+    parts: [
+      {
+        id: "control-room",
+        title: "Control room",
+        content: part(() => import("../../control-room/page.js")),
+      },
+      { id: "behind", title: "Behind it", content: part(() => import("../../behind/page.js")) },
+    ],
   },
-  { id: "behind", title: "Behind it", content: part(() => import("../../behind/page.js")) },
 ];
+const PARTS = GROUPS.flatMap(({ parts }) => parts);
 
 type PartModule = { default: () => ReactNode };
 
@@ -97,7 +125,7 @@ export function App() {
       </a>
       <header className="bar">
         <p className="brand">trpc-rate-limit</p>
-        <PartLinks parts={PARTS} shown={shown} />
+        <PartLinks groups={GROUPS} shown={shown} />
         <Connection />
         {/* The head of index.html defines this element: see scheme-switch.ts. */}
         {createElement("scheme-switch")}

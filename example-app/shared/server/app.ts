@@ -3,10 +3,11 @@ import { createServer, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import sirv from "sirv";
+import type { Phone } from "../../phone/phone.js";
 import type { RaceProcesses } from "../../race/processes.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createAppRouter } from "./router.js";
-import { loadSecret, type Seat, visitorOf } from "./session.js";
+import { giveCookie, loadSecret, type Seat, visitorOf } from "./session.js";
 
 const PAGE = fileURLToPath(new URL("../../dist", import.meta.url));
 const SEATS = ["", "-2"] as const;
@@ -18,15 +19,17 @@ const MAX_BODY = 16 * 1024;
  * @param process which of the server's processes this is, from 1.
  * @param race starts when the server listens, and again when the page is asked for. @default the
  *   processes of a race start with the first race
+ * @param phone makes other devices the visitor of a page. @default no other device becomes one
  */
 export async function createApp(
   prisma: PrismaClient,
   folder: string = PAGE,
   process: number = 1,
   race?: RaceProcesses,
+  phone?: Phone,
 ): Promise<Server> {
   const secret = await loadSecret(prisma);
-  const router = createAppRouter(prisma, race);
+  const router = createAppRouter(prisma, race, phone);
   const createApi = (seat: Seat) =>
     createHTTPHandler({
       basePath: `/trpc${seat}/`,
@@ -42,9 +45,14 @@ export async function createApp(
       api.handle(req, res);
       return;
     }
-    if (/^\/(?:index\.html)?(?:\?|$)/.test(req.url ?? "")) race?.start();
+    if (phone?.answer(req, res, (visitor) => giveCookie(res, secret, "", visitor))) return;
+    const seat = req.url?.startsWith("/?seat=2") ? "-2" : "";
     // The page sets the cookie, so that all its calls come from one visitor.
-    visitorOf(req, res, secret, req.url?.startsWith("/?seat=2") ? "-2" : "");
+    const visitor = visitorOf(req, res, secret, seat);
+    if (/^\/(?:index\.html)?(?:\?|$)/.test(req.url ?? "")) {
+      race?.start();
+      if (seat === "") phone?.see(req, visitor);
+    }
     page(req, res, () => {
       res.statusCode = 404;
       res.end("Not found");

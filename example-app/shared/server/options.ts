@@ -9,6 +9,8 @@ export interface Options {
   processes: number;
   /** `file:…`, `postgresql://…` or `mysql://…`. */
   databaseUrl: string;
+  /** Whether only this machine reaches the demo. */
+  isLocal: boolean;
 }
 
 const DEFAULT_FILE = fileURLToPath(new URL("../../demo.db", import.meta.url));
@@ -25,6 +27,7 @@ export function readOptions(
       processes: { type: "string", default: "1" },
       postgres: { type: "string" },
       mysql: { type: "string" },
+      local: { type: "boolean", default: false },
     },
   });
   const { postgres, mysql } = values;
@@ -35,6 +38,7 @@ export function readOptions(
     port: wholeNumber("--port", values.port, 0, 65_535),
     processes: wholeNumber("--processes", values.processes, 1, 16),
     databaseUrl: postgres ?? mysql ?? env["DATABASE_URL"] ?? `file:${DEFAULT_FILE}`,
+    isLocal: values.local,
   };
 }
 

@@ -5,6 +5,8 @@ import { controlRoomRouter } from "../../control-room/server.js";
 import { logInRouter } from "../../log-in/server.js";
 import { modelRouter } from "../../model/server.js";
 import { overviewRouter } from "../../overview/server.js";
+import type { Phone } from "../../phone/phone.js";
+import { phoneRouter } from "../../phone/server.js";
 import { playgroundRouter } from "../../playground/server.js";
 import type { RaceProcesses } from "../../race/processes.js";
 import { raceRouter } from "../../race/server.js";
@@ -12,8 +14,11 @@ import { signUpsRouter } from "../../sign-ups/server.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createTRPC } from "./trpc.js";
 
-/** @param race the processes of races, where they start before the first race. */
-export function createAppRouter(prisma: PrismaClient, race?: RaceProcesses) {
+/**
+ * @param race the processes of races, where they start before the first race.
+ * @param phone makes other devices the visitor of a page.
+ */
+export function createAppRouter(prisma: PrismaClient, race?: RaceProcesses, phone?: Phone) {
   const app = createTRPC(prisma);
   return app.t.router({
     // Limit: what the page's hooks read.
@@ -21,6 +26,7 @@ export function createAppRouter(prisma: PrismaClient, race?: RaceProcesses) {
     // Limit: what the control room reads and does. Its `authorize` decides who may.
     rateLimitAdmin: app.rl.admin,
     overview: overviewRouter(app),
+    phone: phoneRouter(app, phone),
     chat: chatRouter(app),
     logIn: logInRouter(app),
     model: modelRouter(app),

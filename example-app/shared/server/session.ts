@@ -32,18 +32,22 @@ export function visitorOf(
   secret: string,
   seat: Seat,
 ): string {
-  const name = `visitor${seat}`;
-  const known = verify(parse(req.headers.cookie ?? "")[name], secret);
+  const known = verify(parse(req.headers.cookie ?? "")[`visitor${seat}`], secret);
   if (known !== undefined) return known;
   const visitor = randomUUID();
-  const cookie = serialize(name, `${visitor}.${sign(visitor, secret)}`, {
+  giveCookie(res, secret, seat, visitor);
+  return visitor;
+}
+
+/** Makes the browser that gets this response the visitor. */
+export function giveCookie(res: ServerResponse, secret: string, seat: Seat, visitor: string): void {
+  const cookie = serialize(`visitor${seat}`, `${visitor}.${sign(visitor, secret)}`, {
     httpOnly: true,
     sameSite: "lax",
     path: "/",
     maxAge: ONE_YEAR,
   });
   res.setHeader("Set-Cookie", cookie);
-  return visitor;
 }
 
 function verify(cookie: string | undefined, secret: string): string | undefined {
