@@ -27,9 +27,9 @@ export function Composer({
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const problem = problemOf(lines);
-  // Accept several messages at any time: they wait for their turn. Without a connection, accept a single
-  // message, too: it goes by itself later.
-  const mustWait = !isLost && (held > 0 || (!canSend && lines.length < 2));
+  // One rule for one line and for ten: the form opens when the first can go, and the rest wait for their
+  // turn. Without a connection, accept all: they go by themselves later.
+  const mustWait = !isLost && (held > 0 || !canSend);
   const isReady = lines.length > 0 && problem === undefined;
   const { line: notYet, sayNotYet } = useNotYet(mustWait ? canSendAt : undefined);
 

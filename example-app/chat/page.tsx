@@ -34,7 +34,7 @@ function Conversation({ outbox }: { outbox: Outbox }) {
     <Part
       title="Chat"
       code={code}
-      lead="Three messages at once, then one every six seconds. Lines sent together wait for their turn and go by themselves. A single line stays in the field."
+      lead="Three messages at once, then one every six seconds. What you type stays in the field until its first line can go. The lines below it wait for their turn, and go by themselves."
     >
       <div className="chat">
         <Messages messages={messages} outbox={outbox} field={field} onCancel={cancel} />

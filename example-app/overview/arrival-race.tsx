@@ -23,7 +23,7 @@ const CALLS = 2 * CALLS_OF_PROCESS;
 const FAR = "On SQLite, each statement takes 1 ms more, as over a network.";
 /** See site/app/races.ts. */
 const IN_MEMORY =
-  "Two callers in a web worker of this tab. The tables of both sides answer a moment later, as a database does.";
+  "Two callers in a web worker of this browser. The tables of both sides answer a moment later, as a database does.";
 
 export function ArrivalRace() {
   const trpc = useTRPC();

@@ -10,7 +10,9 @@ import type { AnyTRPCRouter, inferRouterContext, ProcedureType } from "@trpc/ser
 export type CallMessage =
   | { id: number; type: ProcedureType; path: string; input: unknown }
   /** The page waits no longer. The server's signal is aborted. */
-  | { id: number; type: "stop" };
+  | { id: number; type: "stop" }
+  /** The page is gone, and waits for none of its calls. */
+  | { type: "leave" };
 
 /** A message to the page. Only plain values can be posted, so an error is sent as its shape. */
 export type AnswerMessage =
@@ -21,7 +23,7 @@ export type AnswerMessage =
   | { id: number; type: "error"; shape: unknown }
   | { id: number; type: "complete" };
 
-/** A worker's own scope, or one end of a `MessageChannel`. */
+/** A worker's own scope, or one end of a `MessageChannel`: a shared worker has one for each page. */
 export interface Port {
   postMessage(message: unknown): void;
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
@@ -47,6 +49,11 @@ export function answerCalls<TRouter extends AnyTRPCRouter>(
   const post = (message: AnswerMessage) => port.postMessage(message);
 
   port.addEventListener("message", ({ data }: MessageEvent<CallMessage>) => {
+    if (data.type === "leave") {
+      for (const each of running.values()) each.unsubscribe();
+      running.clear();
+      return;
+    }
     const { id, type } = data;
     if (type === "stop") {
       running.get(id)?.unsubscribe();

@@ -37,8 +37,8 @@ const STARTER = projectsOf(readFacts().version).get("README.md");
 const footerOf = ({ base, repository }: Address) => `<footer class="site-foot">
   <p>
     This page has no server elsewhere. The package, its store in memory and the router of tRPC run
-    in a web worker of this tab, and answer its hooks. Another tab has a worker, and limits, of its
-    own, until it is closed or loaded again.
+    in a web worker of this browser, and answer its hooks. A second tab of this page asks the same
+    worker: press there, and both count down. The limits last until the last tab is closed.
   </p>${
     STARTER === undefined
       ? ""

@@ -1,6 +1,6 @@
 /**
- * The server of the site, in a web worker: the demo's own routers on a limiter in memory. Each tab has
- * its own worker, and so its own limits.
+ * The server of the site, in a web worker: the demo's own routers on a limiter in memory. Its only
+ * visitor is the one whose tabs share the worker.
  */
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc";

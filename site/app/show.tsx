@@ -24,7 +24,7 @@ export function show(part: ReactNode): void {
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <TRPCProvider trpcClient={client} queryClient={queryClient}>
-          {/* Without a caller, no tab shares its stream: each tab has limits of its own. */}
+          {/* Without a caller, no tab shares its stream: a worker answers each tab through its own port. */}
           <RateLimitProvider client={client}>{part}</RateLimitProvider>
         </TRPCProvider>
       </QueryClientProvider>

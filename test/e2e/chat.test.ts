@@ -122,9 +122,13 @@ describe("the chat, alone on the machine", () => {
     const waitingSince = Date.now();
     await meter(page, 0).waitFor();
     const { width } = (await button(page).boundingBox())!;
-    await field(page).fill("four");
-    await field(page).press("Enter");
-    expect(await button(page).isDisabled()).toBe(true);
+    // One rule for one line and for several.
+    for (const text of ["three\nmore\nlines", "four"]) {
+      await field(page).fill(text);
+      await field(page).press("Enter");
+      expect(await button(page).isDisabled()).toBe(true);
+      expect(await field(page).inputValue()).toBe(text);
+    }
     expect(await page.locator(COUNTDOWN).textContent()).toMatch(/^[1-6]s$/);
     // The page says when, for a screen reader, too. The button fills, and so does the meter.
     await status(page, "Not yet: in");
@@ -433,7 +437,9 @@ describe.concurrent("the chat", () => {
     for (const tab of [page, other]) expect(await textsOf(own(tab))).toEqual([..."12345"]);
     expect(await pending(other).count()).toBe(0);
     // Messages that were sent or cancelled do not come back.
-    await field(page).fill("6\n7");
+    await labelled(page, /^Send/).waitFor();
+    // More lines than the limit has tokens.
+    await field(page).fill("6\n7\n8\n9");
     await field(page).press("Enter");
     await page.getByRole("button", { name: /^Cancel \d message/ }).click();
     await soon(async () => expect(await pending(page).count()).toBe(0));

@@ -1,4 +1,5 @@
 /** The published site: pages without a server, and parts of the demo with a server in a worker. */
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { openSite, overflowOf, PHONE } from "../support/site.js";
@@ -178,7 +179,7 @@ describe("the overview", () => {
     await own.getByRole("img", { name: "10 granted, 40 denied" }).waitFor();
     await page
       .getByText(
-        "Two callers in a web worker of this tab. The tables of both sides answer a moment later, as a database does.",
+        "Two callers in a web worker of this browser. The tables of both sides answer a moment later, as a database does.",
       )
       .waitFor();
     await page.locator("#root").getByRole("button", { name: "Run again" }).click();
@@ -237,23 +238,56 @@ describe("the overview", () => {
     expect(page.problems).toEqual([]);
   });
 
-  it("has a limit of its own in each tab of a browser", async () => {
+  /** Presses in one tab until it waits. All presses at once, so that no token comes back meanwhile. */
+  const drain = (page: Page) =>
+    page
+      .getByRole("button", { name: /^Send/ })
+      .evaluate((each: HTMLElement) => [1, 2, 3, 4, 5, 6].forEach(() => each.click()));
+  const waits = (page: Page) => page.getByRole("button", { name: /^Wait/ }).waitFor();
+
+  it("counts down in each tab of a browser together, until the last one is closed", async () => {
     await using visitor = await newVisitor();
-    const [page, other] = [await open("playground/", visitor), await open("playground/", visitor)];
-    const full = "10.0 of 10 tokens: it is full.";
-    await Promise.all([page, other].map((tab) => tab.getByText(full).waitFor()));
-    // A tab that shares its stream would share it within this time.
-    await page.waitForTimeout(1_000);
+    const [page, other] = [await open("", visitor), await open("", visitor)];
+    for (const [pressed, shown] of [
+      [page, other],
+      [other, page],
+    ] as const) {
+      await Promise.all([pressed, shown].map((tab) => tab.getByText("5 of 5").waitFor()));
+      await drain(pressed);
+      await Promise.all([pressed, shown].map(waits));
+    }
+    await Promise.all([page, other].map((tab) => tab.getByText("5 of 5").waitFor()));
+    await page.close();
+    await drain(other);
+    await waits(other);
+    expect([...page.problems, ...other.problems]).toEqual([]);
+  });
+
+  it("has a limit of its own in each tab of a browser that shares no worker", async () => {
+    await using visitor = await newVisitor();
+    await visitor.addInitScript(() => {
+      delete (globalThis as { SharedWorker?: unknown }).SharedWorker;
+    });
+    const [page, other] = [await open("", visitor), await open("", visitor)];
+    await Promise.all([page, other].map((tab) => tab.getByText("5 of 5").waitFor()));
+    await drain(page);
+    await waits(page);
+    await other.getByText("5 of 5").waitFor();
+    await drain(other);
+    await waits(other);
+    expect([...page.problems, ...other.problems]).toEqual([]);
+  });
+
+  it("keeps the limit that is chosen in the playground from that of the page about limits", async () => {
+    await using visitor = await newVisitor();
+    const page = await open("playground/", visitor);
     await page.getByRole("button", { name: "Window", exact: true }).click();
     await page.getByText("In force: fixed window, 5 per 10 s, at most 5.").waitFor();
-    const own = "In force: token bucket, 30 per 60 s, at most 10.";
-    await other.getByRole("button", { name: "Call", exact: true }).click();
-    await other.locator("dd[data-granted='1']").waitFor();
-    await other.getByText(own).waitFor();
-    await other.getByRole("button", { name: "Lock-out", exact: true }).click();
-    await other.getByText("In force: token bucket, 6 per 60 s, at most 3,").waitFor();
-    await page.getByText("In force: fixed window, 5 per 10 s, at most 5.").waitFor();
-    expect([...page.problems, ...other.problems]).toEqual([]);
+    const second = await open("playground/", visitor);
+    await second.getByText("In force: fixed window, 5 per 10 s, at most 5.").waitFor();
+    const bucket = await open("bucket/", visitor);
+    await bucket.getByText("10.0 of 10 tokens: it is full.").waitFor();
+    expect([page, second, bucket].flatMap(({ problems }) => problems)).toEqual([]);
   });
 
   it("answers a visitor who is offline", async () => {

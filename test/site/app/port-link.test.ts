@@ -6,7 +6,7 @@ import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc"
 import { isRateLimitError } from "trpc-rate-limit/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { answerCalls } from "../../../site/app/answer-calls.js";
+import { answerCalls, type CallMessage } from "../../../site/app/answer-calls.js";
 import { portLink } from "../../../site/app/port-link.js";
 
 function createRouter() {
@@ -105,6 +105,18 @@ describe("a client whose server is behind a port", () => {
     await expect(wrong).rejects.toMatchObject({ data: { code: "BAD_REQUEST", httpStatus: 400 } });
     const missing = (client as unknown as { none: { query(): Promise<unknown> } }).none.query();
     await expect(missing).rejects.toMatchObject({ data: { code: "NOT_FOUND" } });
+  });
+
+  it("leaves no call behind when its page leaves", async () => {
+    await new Promise<void>((resolve) => {
+      client.endless.subscribe(undefined, { onData: () => resolve() });
+    });
+    void client.slow.query().catch(() => {});
+    await vi.waitFor(() => expect(served.signals).toHaveLength(1));
+    channel.port1.postMessage({ type: "leave" } satisfies CallMessage);
+    await vi.waitFor(() => expect(served.ended).toEqual(["endless"]));
+    expect(served.signals[0]!.aborted).toBe(true);
+    expect(await client.hello.query({})).toMatchObject({ from: "Ada" });
   });
 
   it("gives up a call whose signal is aborted, and the server hears of it", async () => {
