@@ -7,7 +7,11 @@ import "./card.css";
 export default function PhoneCard() {
   const { data } = useQuery(useTRPC().phone.address.queryOptions());
   return (
-    <section className="card phone" aria-labelledby="phone-title">
+    <section
+      className="card phone"
+      data-empty={data && data.address === undefined}
+      aria-labelledby="phone-title"
+    >
       <h2 id="phone-title">Now with your phone</h2>
       {data && <p>{describe(data)}</p>}
       {data?.address !== undefined && (
@@ -21,7 +25,8 @@ export default function PhoneCard() {
 }
 
 function describe({ isOpen, address }: { isOpen: boolean; address?: string | undefined }): string {
-  if (!isOpen) return "Only the machine of this demo reaches it: it was started so.";
+  if (!isOpen)
+    return "This demo has no address for a phone: it was started with --local, or in production.";
   if (address === undefined) {
     return "The machine of this demo has no address in a local network, so no phone reaches it.";
   }

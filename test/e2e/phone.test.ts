@@ -128,7 +128,9 @@ it("cannot reach a demo that is started with --local, and the page says so", asy
   await using demo = await startDemo({ args: ["--local"] });
   const page = await open(demo.url);
   await card(page)
-    .getByText("Only the machine of this demo reaches it: it was started so.")
+    .getByText(
+      "This demo has no address for a phone: it was started with --local, or in production.",
+    )
     .waitFor();
   expect(await card(page).getByRole("img").count()).toBe(0);
   expect(demo.output()).not.toContain("/phone/");

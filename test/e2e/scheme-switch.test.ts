@@ -51,6 +51,23 @@ it("is pressed by keyboard, keeps the choice, and follows the system again where
   expect(page.problems).toEqual([]);
 });
 
+it("has an edge, and shows what is chosen, in the colours of the system", async () => {
+  const page = await openPage("chat", { forcedColors: "active" });
+  const icon = page.locator("scheme-switch svg");
+  const look = () =>
+    icon.evaluate((each) => {
+      const { backgroundColor, borderTopWidth, color } = getComputedStyle(each);
+      return { backgroundColor, borderTopWidth, isVisible: color !== backgroundColor };
+    });
+  const before = await look();
+  expect(before).toMatchObject({ borderTopWidth: "1px", isVisible: true });
+  await theSwitch(page, false).click();
+  await theSwitch(page, true).waitFor();
+  const after = await look();
+  expect(after).toMatchObject({ borderTopWidth: "1px", isVisible: true });
+  expect(after.backgroundColor).not.toBe(before.backgroundColor);
+});
+
 it("has the chosen colours before a script of the page has come", async () => {
   const page = await openPage("overview");
   await theSwitch(page, false).click();

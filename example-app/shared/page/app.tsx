@@ -16,6 +16,10 @@ import { type PartLink, PartLinks } from "./part-links.js";
 import { useRateLimit } from "./trpc.js";
 import { useConnection } from "./use-connection.js";
 
+const PhoneCard = part(() => import("../../phone/card.js"));
+/** Comes after the overview, in the room that the overview has for it. */
+const Phone = () => <Suspense fallback={<div className="card phone" />}>{PhoneCard}</Suspense>;
+
 interface Part extends PartLink {
   content: ReactNode;
 }
@@ -29,11 +33,7 @@ const GROUPS: readonly { title: string; parts: readonly [Part, ...Part[]] }[] = 
   {
     title: "Try",
     parts: [
-      {
-        id: "overview",
-        title: "Overview",
-        content: <Overview phone={part(() => import("../../phone/card.js"))} />,
-      },
+      { id: "overview", title: "Overview", content: <Overview phone={<Phone />} /> },
       { id: "chat", title: "Chat", content: part(() => import("../../chat/page.js")) },
       { id: "log-in", title: "Log in", content: part(() => import("../../log-in/page.js")) },
       { id: "model", title: "Ask the model", content: part(() => import("../../model/page.js")) },
