@@ -6,6 +6,7 @@ import { localAddress } from "../../example-app/phone/local-address.js";
 import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { expectOneBucket } from "../support/seen-calls.js";
 import { openBrowser } from "./shared.js";
 
 const PHONE = { width: 390, height: 844 };
@@ -47,19 +48,6 @@ async function printedBy(demo: { output(): string }): Promise<string> {
   return find()!;
 }
 
-/** Presses here, and sees both pages count down, and fill again, together. */
-async function drainsBoth(pressed: Page, other: Page): Promise<void> {
-  for (const page of [pressed, other]) await left(page, 5);
-  // All presses at once, so that no token comes back meanwhile.
-  await pressed
-    .getByRole("button", { name: /^Send/ })
-    .evaluate((button: HTMLElement) => [1, 2, 3, 4, 5, 6].forEach(() => button.click()));
-  for (const page of [pressed, other]) {
-    await page.getByRole("button", { name: /^Wait/ }).waitFor();
-  }
-  for (const page of [pressed, other]) await left(page, 5);
-}
-
 it.for([{ args: [] }, { args: ["--processes", "2"] }])(
   "drains one bucket with the computer, by the address in the terminal, with the options $args",
   async ({ args }, { skip }) => {
@@ -68,14 +56,13 @@ it.for([{ args: [] }, { args: ["--processes", "2"] }])(
     const address = await printedBy(demo);
     expect(demo.output()).toMatch(/^█{25,}$/m);
     const computer = await open(demo.url);
-    await Promise.all([left(computer, 5), live(computer)]);
+    await live(computer);
     const phone = await open(address, PHONE);
-    await Promise.all([left(phone, 5), live(phone)]);
+    await live(phone);
     // The token is gone from the address, and so from what a visitor may share.
     expect(phone.url()).toBe(new URL("/", address).href);
     expect(await cookieOf(phone)).toBe(await cookieOf(computer));
-    await drainsBoth(computer, phone);
-    await drainsBoth(phone, computer);
+    await expectOneBucket(computer, phone);
     expect([...computer.problems, ...phone.problems]).toEqual([]);
   },
 );
