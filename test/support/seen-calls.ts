@@ -35,17 +35,20 @@ export const pressSend = (page: Page, times: number): Promise<void> =>
 /**
  * Presses in each of two pages in turn.
  *
- * @throws unless both pages show each press, and wait together.
+ * @param waits whether both pages have one server process, and so wait together. On SQLite, a process
+ *   hears of the calls of another one a moment later, and the wait may be over then.
+ * @throws unless both pages show each press.
  */
-export async function expectOneBucket(first: Page, second: Page): Promise<void> {
+export async function expectOneBucket(first: Page, second: Page, waits = true): Promise<void> {
   const pages = [first, second];
   for (const pressed of pages) {
-    for (const page of pages) await page.getByText("5 of 5").waitFor();
+    for (const page of pages) await page.getByText("You have 5 of 5 calls left").waitFor();
     const seen = await Promise.all(pages.map(noteCalls));
     const all = () => Promise.all(seen.map((each) => each()));
     const showing = (text: string) => pages.map(() => expect.arrayContaining([text]) as unknown);
     await pressSend(pressed, 1);
     await expect.poll(all).toEqual(showing("4 of 5"));
+    if (!waits) continue;
     await pressSend(pressed, 6);
     await expect.poll(all).toEqual(showing("waits"));
   }
