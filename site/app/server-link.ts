@@ -5,6 +5,7 @@
  */
 import type { CallMessage, Port } from "./answer-calls.js";
 import { portLink } from "./port-link.js";
+// oxlint-disable-next-line import/default -- Vite gives the address of the built worker.
 import url from "./worker.ts?worker&url";
 
 function openPort(): Port {

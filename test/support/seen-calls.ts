@@ -14,7 +14,7 @@ async function noteCalls(page: Page): Promise<() => Promise<string[]>> {
     const note = () => {
       const count = /\d of 5/.exec(card.querySelector(".left")!.textContent)?.[0];
       if (count !== undefined) seen.add(count);
-      if (/^Wait/.test(card.querySelector("button")!.textContent)) seen.add("waits");
+      if (card.querySelector("button")!.textContent.startsWith("Wait")) seen.add("waits");
     };
     new MutationObserver(note).observe(card, {
       subtree: true,
