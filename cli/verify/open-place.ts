@@ -44,7 +44,7 @@ export async function openPlace(place: Place): Promise<OpenPlace> {
       driver,
       rows: ownKeys(send, name),
       send,
-      openStore: () => withoutTransactions(redisStore(client, { prefix: name }) as RateLimitStore),
+      openStore: () => withoutTransactions(redisStore(client, { prefix: name })),
       close: async () => close(),
     };
   }

@@ -39,11 +39,9 @@ export async function runContract(options: ContractOptions): Promise<GroupResult
       let reason: string | undefined;
       try {
         opened = await open();
-        const current = opened;
-        const running = run({ skip: (why) => (reason = why) });
         await within(
           patience,
-          running.finally(() => current.close()),
+          runAndClose(opened, () => run({ skip: (why) => (reason = why) })),
         );
         if (reason === undefined) result.passed++;
         else result.skipped.push({ test, reason });
@@ -56,6 +54,14 @@ export async function runContract(options: ContractOptions): Promise<GroupResult
     onGroup(result);
   }
   return results;
+}
+
+async function runAndClose(opened: StoreUnderTest, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } finally {
+    await opened.close();
+  }
 }
 
 /** Rejects after `ms`. What `work` does later is not waited for. */
