@@ -108,8 +108,7 @@ export class NoDriverError extends CliError {
     this.install =
       `run npm install --no-save ${drivers[0]}, which leaves package.json and the lockfile as they ` +
       "are";
-    this.advice =
-      `${this.install}. ` + "With Prisma 6 and its own engine, npx prisma generate is enough";
+    this.advice = `${this.install}. With Prisma 6 and its own engine, npx prisma generate is enough`;
   }
 }
 
