@@ -87,6 +87,8 @@ describe("code", () => {
 
   it.each(["", "playground/"])("is cut off neither on %j", async (path) => {
     await using page = await open(path);
+    // The overview loads when a visitor comes near it.
+    await page.locator("#root").scrollIntoViewIfNeeded();
     await page
       .getByText(/^\d+(?:\.\d)? of \d+/)
       .first()
