@@ -176,7 +176,10 @@ app.use("/trpc/*", trpcServer({
       expect(await app.read(`${folder}/package.json`)).toContain('"trpc-rate-limit": "catalog:"');
     }
     expect(await app.read("packages/db/package.json")).not.toContain("trpc-rate-limit");
-    expect(printed).toContain(`1. ${packageManager} install\n2. ${packageManager} run db:push`);
+    expect(printed).toContain(
+      `1. ${packageManager} install\n2. take @libsql/client 0.17.4 in place`,
+    );
+    expect(printed).toContain(`\n3. ${packageManager} run db:push`);
   });
 
   it("keeps the ends of lines", async () => {

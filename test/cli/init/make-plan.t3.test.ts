@@ -137,7 +137,7 @@ describe("the command", () => {
     const { code, stderr } = await runCommand(".", ["init", "--dry"]);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("--dry") });
     expect((await runCommand(".", ["int"])).stderr).toBe(
-      "unknown command; use init or doctor, and see trpc-rate-limit --help\n",
+      "unknown command; use init, doctor or verify, and see trpc-rate-limit --help\n",
     );
   });
 });
