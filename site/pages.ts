@@ -33,6 +33,9 @@ export function routeOf(file: string): string {
   return file.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "");
 }
 
+/** What only readers of the repository need: those of the site are there. */
+const FOR_CLONES = /<!-- clone -->[^]*?<!-- \/clone -->\n*/g;
+
 export async function readPages(): Promise<Page[]> {
   const inDocs = await readdir(join(ROOT, "docs"), { recursive: true });
   const sources = new Set([...Object.keys(MOVED), ...inDocs.map((name) => `docs/${name}`)]);
@@ -45,7 +48,7 @@ export async function readPages(): Promise<Page[]> {
     pages.map(async ({ source, file }) => ({
       source,
       file,
-      text: await readFile(join(ROOT, source), "utf8"),
+      text: (await readFile(join(ROOT, source), "utf8")).replace(FOR_CLONES, ""),
     })),
   );
 }

@@ -95,7 +95,11 @@ export function ArrivalRace() {
         </p>
         {said === undefined &&
           (isRunning || !race ? (
-            <p className="quiet late">The calls are on their way…</p>
+            <p className="quiet late">
+              {race
+                ? "An earlier race. The next one is on its way…"
+                : "The calls are on their way…"}
+            </p>
           ) : (
             <p className="quiet">{placeOf(race)}</p>
           ))}

@@ -170,6 +170,8 @@ async function make(browser: Browser, demo: Demo, scheme: "light" | "dark", name
   await film.goto(`${demo.url}/film`);
   for (const frameName of ["race", "one", "two"]) {
     const frame = film.frame({ name: frameName })!;
+    // Not an earlier race, which would end while it is filmed.
+    await frame.getByText(/made 25 calls each/).waitFor();
     await frame.getByText("Exactly the limit").waitFor();
     await frame.addStyleTag({ content: `:root, button { font-family: ${TEXT} !important }` });
     if (frameName === "race") await showOnly(frame, ".arrival", 17.5);

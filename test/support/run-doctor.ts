@@ -1,5 +1,4 @@
 /** Runs `doctor` with this repository's drivers. */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { doctor, type DoctorOptions } from "../../cli/doctor/doctor.js";
 import type { Finding } from "../../cli/doctor/finding.js";
@@ -8,7 +7,7 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** @param url of a database */
 export function runDoctor(url: string, options: Partial<DoctorOptions> = {}): Promise<Finding[]> {
-  return doctor({ root: join(ROOT, "core"), url, table: "RateLimit", peers: {}, ...options });
+  return doctor({ root: ROOT, url, table: "RateLimit", peers: {}, ...options });
 }
 
 /**

@@ -5,8 +5,12 @@ import { describe, expect, it } from "vitest";
 import { checkGrants } from "../../../cli/doctor/check-grants.js";
 import { connectPostgres } from "../../support/clients.js";
 import { createPostgres } from "../../support/database.js";
-import { faultsOf, findingOf, ROOT, runDoctor } from "../../support/run-doctor.js";
+import { faultsOf, findingOf, ROOT, runDoctor as runIn } from "../../support/run-doctor.js";
 import { SUPABASE_ROLES_SQL } from "../../support/supabase.js";
+
+/** Beside few sources: reading all those of the repository takes most of the time of a run. */
+const runDoctor = (url: string, options: Parameters<typeof runIn>[1] = {}) =>
+  runIn(url, { root: join(ROOT, "core"), ...options });
 
 async function open(...statements: string[]) {
   const database = await createPostgres();
