@@ -30,7 +30,7 @@ it("is missed where a file has none", () => {
 
 it.each(["demo", "demo-dark"])("%s is small, and its still picture has its size", (name) => {
   const [film, still] = [`docs/${name}.webp`, `docs/${name}-still.webp`];
-  expect(statSync(join(ROOT, film)).size).toBeLessThan(650_000);
+  expect(statSync(join(ROOT, film)).size).toBeLessThan(600_000);
   expect(statSync(join(ROOT, still)).size).toBeLessThan(60_000);
   expect(imageSizeOf(still, read(still))).toEqual(imageSizeOf(film, read(film)));
 });
