@@ -47,7 +47,7 @@ const ALLOWED = [
  * the middleware of Express its code and its types; warnings, as many as fit, and the spans and months of
  * usage their code and types; the command what it knows of workspaces and clients, and its check by tsc;
  * limits over fetch their code and types; the keys with the most their sums and messages;
- * overrides that lie over each other, and what operators change, their code, types and views.
+ * overrides that lie over each other, and what operators change, their code, types and views; verify its code.
  */
 const MAX_SIZE = 1_350_000;
 const MAX_UNPACKED_SIZE = 4_060_000;
