@@ -22,6 +22,7 @@ import {
   SHAPES,
   STACKS,
   start,
+  takeLibsql,
   useLimits,
   usePacked,
 } from "./better-t-stack.js";
@@ -45,6 +46,7 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
       const printed = await init();
       expect(printed).not.toContain("By hand");
       expect(await init()).toMatch(/^Nothing to change/);
+      await takeLibsql(app, printed);
       await usePacked(app, stack, inject("tarball"));
       const warnings = await install(app, stack);
       expect(warnings).not.toContain("ERESOLVE");

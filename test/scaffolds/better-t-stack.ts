@@ -218,6 +218,19 @@ export async function avoidMissing({ root }: Project, { frontend }: Stack): Prom
   );
 }
 
+/** Takes the version of libsql that `init` asks for, where it asks for one. */
+export async function takeLibsql({ root }: Project, printed: string): Promise<void> {
+  const [, version] = /^\d+\. take @libsql\/client (\S+) in place of/m.exec(printed) ?? [];
+  if (version === undefined) return;
+  for (const folder of [".", "packages/db", "packages/api", "apps/server", "apps/web"]) {
+    const file = join(root, folder, "package.json");
+    const text = await readFile(file, "utf8").catch(() => undefined);
+    // Not the reference to a catalog, which has a version of its own.
+    const taken = text?.replace(/("@libsql\/client": ")[~^]?\d[^"]*/g, `$1${version}`);
+    if (taken !== undefined && taken !== text) await writeFile(file, taken);
+  }
+}
+
 /** The tarball, in place of the version that `init` names and that may not be published yet. */
 export async function usePacked(
   { root }: Project,
