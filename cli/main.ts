@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.js";
+import { hasErrors } from "./doctor/finding.js";
+import { RACER } from "./verify/verify-options.js";
 
 const HELP = `trpc-rate-limit <command>
 
@@ -74,7 +76,7 @@ async function main(): Promise<number> {
     const { textOf } = await import("./doctor/print-findings.js");
     const findings = await doctor({ root, url, table, schema, app, limit, headers, peers });
     print(json ? JSON.stringify(findings, undefined, 2) : textOf(findings, process.stdout.isTTY));
-    return findings.some(({ level }) => level === "error") ? 1 : 0;
+    return hasErrors(findings) ? 1 : 0;
   }
   if (command === "verify") {
     const { url, yes, json } = values;
@@ -90,7 +92,7 @@ async function main(): Promise<number> {
     else print(`\nTo paste into an issue:\n\n${markdownOf(report)}`);
     return report.held ? 0 : 1;
   }
-  if (command === "verify-racer" && process.send !== undefined) {
+  if (command === RACER && process.send !== undefined) {
     const { runRacer } = await import("./verify/racer.js");
     await runRacer();
     return 0;

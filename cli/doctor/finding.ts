@@ -28,6 +28,10 @@ export function failure(check: string, message: string, advice: string): Finding
   return { check, level: "error", message, advice };
 }
 
+export function hasErrors(findings: readonly Finding[]): boolean {
+  return findings.some(({ level }) => level === "error");
+}
+
 /** The first line of an error's message. The other lines may show parameters. */
 export function messageOf(error: unknown): string {
   // A connection to several addresses fails with several errors and no message.

@@ -2,9 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { styleText } from "node:util";
-import { confirm, isCancel } from "@clack/prompts";
 import { createTwoFilesPatch } from "diff";
-import { CliError } from "../cli-error.js";
+import { ask } from "../ask.js";
 import { writeChange } from "./files/files.js";
 import { readApplication } from "./facts/application.js";
 import { makePlan } from "./make-plan.js";
@@ -87,18 +86,14 @@ async function runInstall(
   return code === 0;
 }
 
-/** @throws CliError when there is no terminal on which to ask. */
-async function isAgreed(count: number, install: Plan["install"]): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new CliError(
-      "nothing was written: this is not a terminal, so init cannot ask. " +
-        "Run it with --yes to write these changes, or with --dry-run to see them only",
-    );
-  }
+function isAgreed(count: number, install: Plan["install"]): Promise<boolean> {
   const files = count === 1 ? "this file" : `these ${count} files`;
   const command = install === undefined ? "" : ` and run ${install.join(" ")}`;
-  const answer = await confirm({ message: `Write ${files}${command}?` });
-  return !isCancel(answer) && answer;
+  return ask(
+    `Write ${files}${command}?`,
+    "nothing was written: this is not a terminal, so init cannot ask. " +
+      "Run it with --yes to write these changes, or with --dry-run to see them only",
+  );
 }
 
 function printRest({ byHand, notes, next, changes }: Plan, print: (text: string) => void): void {

@@ -10,37 +10,35 @@ import { clockFinding, readClockDifference } from "../doctor/check-rows.js";
 import { checkServer } from "../doctor/check-server.js";
 import type { Database } from "../doctor/connect.js";
 import type { DatabaseUrl } from "../doctor/database-url.js";
-import { type Finding, ok, tried, warning } from "../doctor/finding.js";
+import { type Finding, hasErrors, ok, tried, warning } from "../doctor/finding.js";
+import type { ServerFacts } from "./server-facts.js";
 
 /** @throws what the driver throws if it cannot connect. */
 export async function checkDatabase(
   { connection, openSession }: Database,
   url: DatabaseUrl,
-): Promise<Finding[]> {
+): Promise<ServerFacts> {
   const difference = await readClockDifference(url.dialect, connection);
   const findings = [
     ...(await tried("engine", () => engineFinding(url.dialect, connection))),
     clockFinding(difference),
     ...(await tried("server", () => checkServer(connection, url))),
   ];
-  if (openSession) findings.push(...(await tried("pooler", () => poolerFinding(openSession))));
-  return findings;
-}
-
-const NO_PREPARED = "prepare: false";
-
-/** `verify` does what this check advises, so it is no error here. */
-async function poolerFinding(open: NonNullable<Database["openSession"]>): Promise<Finding> {
-  const finding = await checkPooler(open);
-  const { level, check, message, advice = "" } = finding;
-  return level === "error" ? warning(check, message, advice) : finding;
-}
-
-/** Whether connections keep prepared statements, by the findings of `checkDatabase`. */
-export function keepsPrepared(findings: readonly Finding[]): boolean {
-  return findings.every(
-    ({ check, advice = "" }) => check !== "pooler" || !advice.includes(NO_PREPARED),
+  const pooler = openSession ? await tried("pooler", () => checkPooler(openSession)) : [];
+  // `verify` does what this check advises, so it is no error here.
+  findings.push(
+    ...pooler.map((finding) => {
+      const { level, check, message, advice = "" } = finding;
+      return level === "error" ? warning(check, message, advice) : finding;
+    }),
   );
+  const { message: version } = findings.find(({ check }) => check === "engine")!;
+  return {
+    engine: url.dialect === "sqlite" ? `SQLite ${version}` : version,
+    settings: await readSettings(url, connection),
+    findings,
+    keepsPrepared: !hasErrors(pooler),
+  };
 }
 
 /** @throws TableError if the table does not fit, or if the server has a setting that voids a promise. */
@@ -65,7 +63,7 @@ const SETTINGS: Record<DatabaseUrl["dialect"], string> = {
 };
 
 /** The settings that decide what a limit may promise. None, if the user may not read them. */
-export async function readSettings(
+async function readSettings(
   { dialect }: DatabaseUrl,
   connection: SqlConnection,
 ): Promise<Record<string, string>> {

@@ -1,17 +1,12 @@
 /** The version and the settings of Redis or Valkey. `redisStore` itself refuses a server that does not fit. */
-import { type Finding, messageOf, ok, warning } from "../doctor/finding.js";
-
-interface RedisFacts {
-  engine: string;
-  settings: Record<string, string>;
-  findings: Finding[];
-}
+import { messageOf, ok, warning } from "../doctor/finding.js";
+import type { ServerFacts } from "./server-facts.js";
 
 const SETTINGS = ["redis_mode", "maxmemory_policy", "aof_enabled", "connected_slaves", "role"];
 
 export async function checkRedis(
   send: (args: readonly string[]) => Promise<unknown>,
-): Promise<RedisFacts> {
+): Promise<ServerFacts> {
   // Fails if the server asks for a password, or does not answer.
   await send(["PING"]);
   let info: string;

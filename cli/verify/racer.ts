@@ -6,9 +6,7 @@ import { createRateLimiter, type RateLimitStore } from "../../server/index.js";
 import { messageOf } from "../doctor/finding.js";
 import { type Answer, type Racer, type RoundPlan, WIDTH } from "./round.js";
 import { openPlace, type Place } from "./open-place.js";
-
-/** The command of `cli/main.ts` that a child runs. The help does not name it. */
-export const RACER = "verify-racer";
+import { RACER } from "./verify-options.js";
 
 /** To a child: first the place, and then a plan per round. */
 type ToChild = { place: Place } | { plan: RoundPlan };

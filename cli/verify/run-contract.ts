@@ -1,4 +1,5 @@
 /** Runs the contract of stores (`trpc-rate-limit/testing`), group by group. */
+import { within as rejectLate } from "../../server/store/transactions/time-limits.js";
 import { GROUPS } from "../../testing/describe-store.js";
 import type { StoreUnderTest } from "../../testing/index.js";
 import { messageOf } from "../doctor/finding.js";
@@ -65,14 +66,6 @@ async function runAndClose(opened: StoreUnderTest, run: () => Promise<void>): Pr
 }
 
 /** Rejects after `ms`. What `work` does later is not waited for. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`took longer than ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return rejectLate(work, ms, () => new Error(`took longer than ${ms / 1000} s`));
 }

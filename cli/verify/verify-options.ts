@@ -1,4 +1,8 @@
 /** The options of `verify`. */
+
+/** The command that a process of the race runs. The help does not name it. */
+export const RACER = "verify-racer";
+
 export interface VerifyOptions {
   /** The application's folder. */
   root: string;

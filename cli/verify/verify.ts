@@ -3,19 +3,20 @@
  * and a race of processes, in tables or keys of its own, and removes them.
  */
 import { randomBytes } from "node:crypto";
-import { confirm, isCancel } from "@clack/prompts";
+import { ask } from "../ask.js";
 import { CliError } from "../cli-error.js";
 import { NoDriverError, NoFileError } from "../doctor/connect.js";
-import { type Finding, messageOf } from "../doctor/finding.js";
+import { hasErrors, messageOf } from "../doctor/finding.js";
 import { versionOf } from "../doctor/load-package.js";
 import { placesOf } from "../doctor/places.js";
-import { checkDatabase, keepsPrepared, readSettings } from "./check-database.js";
+import { checkDatabase } from "./check-database.js";
 import { checkRedis } from "./check-redis.js";
 import { findTarget, shownOf, type Target } from "./find-target.js";
 import { hideNames, vendorOf } from "./hide-names.js";
 import { type OpenPlace, openPlace, type Place } from "./open-place.js";
 import { hasHeld, type Proof, prove } from "./prove.js";
 import { findingLine, type VerifyReport } from "./report.js";
+import type { ServerFacts } from "./server-facts.js";
 import type { VerifyOptions } from "./verify-options.js";
 
 /**
@@ -35,11 +36,11 @@ export async function verify(options: VerifyOptions): Promise<VerifyReport | und
     throw unopened(target, error);
   });
   try {
-    const { engine, settings, findings } = await factsOf(target, opened);
+    const { engine, settings, findings, keepsPrepared = true } = await factsOf(target, opened);
     signal.throwIfAborted();
     let proof: Proof = { contract: [], race: [], isRemoved: true };
     if (!hasErrors(findings)) {
-      place.prepare = keepsPrepared(findings);
+      place.prepare = keepsPrepared;
       proof = await prove(options, place, opened, findings);
     }
     for (const finding of hideNames(findings, target)) print(findingLine(finding));
@@ -59,10 +60,6 @@ export async function verify(options: VerifyOptions): Promise<VerifyReport | und
   }
 }
 
-function hasErrors(findings: readonly Finding[]): boolean {
-  return findings.some(({ level }) => level === "error");
-}
-
 async function versionIn(folders: readonly string[], driver: string): Promise<string | undefined> {
   for (const folder of folders) {
     const version = await versionOf(folder, driver);
@@ -71,21 +68,11 @@ async function versionIn(folders: readonly string[], driver: string): Promise<st
   return undefined;
 }
 
-interface Facts {
-  /** What the server reports as its version. */
-  engine: string;
-  settings: Record<string, string>;
-  findings: Finding[];
-}
-
-async function factsOf(target: Target, { database, send }: OpenPlace): Promise<Facts> {
+async function factsOf(target: Target, { database, send }: OpenPlace): Promise<ServerFacts> {
   try {
-    if (target.kind === "redis") return await checkRedis(send!);
-    const findings = await checkDatabase(database!, target.url);
-    const engine = findings.find(({ check }) => check === "engine")!;
-    const settings = await readSettings(target.url, database!.connection);
-    const name = target.url.dialect === "sqlite" ? "SQLite " : "";
-    return { engine: name + engine.message, settings, findings };
+    return target.kind === "redis"
+      ? await checkRedis(send!)
+      : await checkDatabase(database!, target.url);
   } catch (error) {
     throw unreachable(target, error);
   }
@@ -101,17 +88,11 @@ function unreachable(target: Target, error: unknown): CliError {
   return new CliError(`cannot connect to ${shownOf(target)}: ${messageOf(error)}`);
 }
 
-/** @throws CliError when there is no terminal on which to ask. */
-async function isAgreed(target: Target): Promise<boolean> {
+function isAgreed(target: Target): Promise<boolean> {
   const what = target.kind === "redis" ? "keys" : "two tables";
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new CliError(
-      `verify makes ${what} of its own in ${shownOf(target)}, and removes them. This is not a ` +
-        "terminal, so it cannot ask. Run it with --yes",
-    );
-  }
-  const answer = await confirm({
-    message: `Make ${what} with random names in ${shownOf(target)}, for about a minute, and remove them?`,
-  });
-  return !isCancel(answer) && answer;
+  return ask(
+    `Make ${what} with random names in ${shownOf(target)}, for about a minute, and remove them?`,
+    `verify makes ${what} of its own in ${shownOf(target)}, and removes them. This is not a ` +
+      "terminal, so it cannot ask. Run it with --yes",
+  );
 }
