@@ -65,6 +65,7 @@ export function htmlOf(tags: readonly HeadTag[]): string {
     .join("\n");
 }
 
-function escaped(text: string): string {
+/** A text in HTML, also in an attribute in double quotes. */
+export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }

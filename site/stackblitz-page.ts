@@ -1,6 +1,6 @@
 /** A page of the site that sends a project to StackBlitz, so that a plain link opens it in a new tab. */
 import type { Address } from "./address.js";
-import { headTagsOf, htmlOf } from "./head-tags.js";
+import { escaped, headTagsOf, htmlOf } from "./head-tags.js";
 import { ICON } from "./icon.js";
 import type { Project } from "./stackblitz.js";
 
@@ -40,8 +40,4 @@ export function pageOf(project: Project, address: Address): string {
   </body>
 </html>
 `;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
