@@ -4,6 +4,7 @@
  * the hat has a row, which all processes read.
  */
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
+import { saveSetting } from "../shared/server/settings.js";
 import { whenFree } from "../shared/server/when-free.js";
 
 export interface Operators {
@@ -25,11 +26,8 @@ export function keepOperators(prisma: PrismaClient): Operators {
     },
     async set(visitor, isOperator) {
       const name = nameOf(visitor);
-      await whenFree<unknown>(prisma, () =>
-        isOperator
-          ? prisma.setting.deleteMany({ where: { name } })
-          : prisma.setting.upsert({ where: { name }, create: { name, value: "" }, update: {} }),
-      );
+      if (!isOperator) await saveSetting(prisma, name, "");
+      else await whenFree(prisma, () => prisma.setting.deleteMany({ where: { name } }));
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
-import { whenFree } from "../shared/server/when-free.js";
+import { saveSetting } from "../shared/server/settings.js";
 import { localAddress } from "./local-address.js";
 import { readToken, tokenOf } from "./tokens.js";
 
@@ -36,13 +36,7 @@ export function createPhone(prisma: PrismaClient, key: string, port: () => numbe
       const isNamed = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::|$)/.test(headers.host ?? "");
       if (!isHere || !isNamed || visitor === last) return;
       last = visitor;
-      whenFree(prisma, () =>
-        prisma.setting.upsert({
-          where: { name: NAME },
-          create: { name: NAME, value: visitor },
-          update: { value: visitor },
-        }),
-      ).catch(() => (last = undefined));
+      saveSetting(prisma, NAME, visitor, { value: visitor }).catch(() => (last = undefined));
     },
 
     /**

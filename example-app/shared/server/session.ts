@@ -7,22 +7,15 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypt
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse, serialize } from "cookie";
 import type { PrismaClient } from "../generated/prisma/client.js";
-import { whenFree } from "./when-free.js";
+import { saveSetting } from "./settings.js";
 
 /** A second visitor of the same browser has a path and a cookie of its own. Both end with `-2`. */
 export type Seat = "" | "-2";
 const ONE_YEAR = 365 * 24 * 60 * 60;
 
 /** The key that signs cookies, made at the first start and kept with the data. */
-export async function loadSecret(prisma: PrismaClient): Promise<string> {
-  const { value } = await whenFree(prisma, () =>
-    prisma.setting.upsert({
-      where: { name: "cookie secret" },
-      create: { name: "cookie secret", value: randomBytes(32).toString("hex") },
-      update: {},
-    }),
-  );
-  return value;
+export function loadSecret(prisma: PrismaClient): Promise<string> {
+  return saveSetting(prisma, "cookie secret", randomBytes(32).toString("hex"));
 }
 
 /** The visitor's id. A request without a valid cookie gets a new cookie with its response. */
