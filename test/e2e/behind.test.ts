@@ -9,6 +9,7 @@ import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
 import { followPartLink } from "../support/show-part.js";
 import { openBrowser } from "./shared.js";
+import { byNight } from "../support/nightly.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const AXE = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
@@ -145,13 +146,18 @@ describe("behind it, in one process", () => {
   });
   afterAll(() => demo[Symbol.asyncDispose]());
 
-  it.each([
-    [1280, "light"],
-    [1280, "dark"],
-    [390, "light"],
-    [390, "dark"],
-    [320, "light"],
-  ] as const)("fits %i px in %s, and passes axe", async (width, colorScheme) => {
+  it.each(
+    byNight(
+      [
+        [1280, "light"],
+        [390, "dark"],
+        [1280, "dark"],
+        [390, "light"],
+        [320, "light"],
+      ] as const,
+      2,
+    ),
+  )("fits %i px in %s, and passes axe", async (width, colorScheme) => {
     const viewport = { width, height: 844 };
     const visitor = await browser.newContext({ viewport, colorScheme, hasTouch: width === 390 });
     await visitor.request.get(demo.url);

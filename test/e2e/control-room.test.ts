@@ -10,6 +10,7 @@ import { problemsOf } from "../support/problems.js";
 import { translatePage } from "../support/translate.js";
 import { openBrowser } from "./shared.js";
 import { COUNTDOWN } from "../support/countdown.js";
+import { byNight } from "../support/nightly.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const POSTGRES = process.env["TEST_POSTGRES_URL"];
@@ -207,17 +208,22 @@ describe("a caller who may not", () => {
 });
 
 describe("a page", () => {
-  it.each([
-    [1280, "light", "none"],
-    [1280, "dark", "none"],
-    [1280, "light", "active"],
-    [390, "light", "none"],
-    [390, "dark", "none"],
-    [390, "dark", "active"],
-    [320, "light", "none"],
-    [320, "dark", "none"],
-    [320, "light", "active"],
-  ] as const)(
+  it.each(
+    byNight(
+      [
+        [1280, "light", "none"],
+        [390, "dark", "active"],
+        [1280, "dark", "none"],
+        [1280, "light", "active"],
+        [390, "light", "none"],
+        [390, "dark", "none"],
+        [320, "light", "none"],
+        [320, "dark", "none"],
+        [320, "light", "active"],
+      ] as const,
+      2,
+    ),
+  )(
     "fits %i px in %s with forced colours %s, and passes axe",
     async (width, colorScheme, forcedColors) => {
       const viewport = { width, height: 844 };

@@ -22,7 +22,7 @@ const createLimiter = () =>
     store: memoryStore(),
     limits: {
       sendMessage: { kind: "token bucket", rate: 1, period: 2 * SECOND, capacity: 3 },
-      vote: { kind: "fixed window", rate: 2, period: 3 * SECOND },
+      vote: { kind: "fixed window", rate: 2, period: 6 * SECOND },
     },
   });
 export type FetchLimiter = ReturnType<typeof createLimiter>;

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DIST, openSite, overflowOf } from "../support/site.js";
+import { byNight } from "../support/nightly.js";
 
 let site: Awaited<ReturnType<typeof openSite>>;
 let { open, newVisitor, url } = {} as typeof site;
@@ -73,7 +74,7 @@ describe("code", () => {
         document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
       }, ALL_SHOWN);
       blocks += await page.locator("pre").count();
-      for (const width of [1280, 390, 320]) {
+      for (const width of byNight([320, 390, 1280])) {
         await page.setViewportSize({ width, height: 800 });
         const [cut, overflow] = [await cutOff(page), await overflowOf(page)];
         if (cut.length > 0 || overflow > 0) problems.push({ path, width, cut, overflow });
@@ -130,7 +131,7 @@ describe("code", () => {
     for (const path of DOCS) {
       await page.goto(url + path);
       tables += await page.locator(".vp-doc table").count();
-      for (const width of [390, 320]) {
+      for (const width of byNight([320, 390])) {
         await page.setViewportSize({ width, height: 800 });
         const names = await brokenNames(page);
         if (names.length > 0) problems.push({ path, width, names });

@@ -9,6 +9,7 @@ import {
   sharedDatabases,
   type TestDatabase,
 } from "../support/database.js";
+import { isNightly } from "../support/nightly.js";
 import { hasBetterSqlite3 } from "../support/open-sqlite.js";
 import { hasPrisma6 } from "../support/prisma-6.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
@@ -59,15 +60,16 @@ const databases = checksOthers
     ]
   : [...sharedDatabases, ...(redisUrl === undefined ? [] : [redis])];
 
-/** PostgreSQL gets a longer history, because it answers faster. */
+/** PostgreSQL gets a longer history, because it answers faster, and the night a longer one than the day. */
+const length = isNightly ? 300 : 150;
 const guarded = databases.map((database) => ({
   ...database,
-  answers: database.provider === "postgresql" ? 600 : 300,
+  answers: database.provider === "postgresql" ? 2 * length : length,
   isolation: undefined,
 }));
 const serializable = databases
   .filter(({ provider }) => provider === "postgresql")
-  .map((database) => ({ ...database, answers: 300, isolation: "serializable" as const }));
+  .map((database) => ({ ...database, answers: length, isolation: "serializable" as const }));
 
 /** The number of callers of each process. One caller never shares a batch. */
 const callers = [1, 3, 6];

@@ -83,6 +83,16 @@ export const CASES: Case[] = [
     packages: [...react("19.0.0"), ...trpc("11.25.2"), "@tanstack/react-query@5.62.0"],
   },
   {
+    title: "the newest React, TanStack Query, tRPC and Zod",
+    program: "react",
+    packages: [
+      ...react("19.3.1", "19.3"),
+      ...trpc("11.25.2"),
+      "@tanstack/react-query@5.108.4",
+      "zod@4.6.7",
+    ],
+  },
+  {
     title: "the oldest uPlot",
     program: "admin",
     packages: [

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { byNight, isNightly } from "../support/nightly.js";
 import { explore, seedsFrom } from "./explore.js";
 import { FAULTS } from "./faults.js";
 import { find, plant, PLANTED } from "./planted.js";
@@ -10,7 +11,7 @@ import { loadShipped } from "./shipped.js";
 import { simulate } from "./simulate.js";
 
 /** For more seeds, and new ones: `npm run simulate -- --minutes 5`. */
-const SEEDS = 200;
+const SEEDS = isNightly ? 200 : 60;
 
 describe("the package as it is shipped", async () => {
   const start = await loadShipped();
@@ -90,7 +91,12 @@ it.each(PLANTED)("there is a place for the defect that $defect", (planted) => {
   expect(edited).toHaveLength(files.size);
 });
 
-it.each(PLANTED.filter(({ defect }) => QUICK.has(defect)))(
+it.each(
+  byNight(
+    PLANTED.filter(({ defect }) => QUICK.has(defect)),
+    7,
+  ),
+)(
   "a simulation finds out that $defect",
   async (planted) => {
     expect(await find(planted, 60)).toMatchObject({ seed: expect.any(Number) as number });

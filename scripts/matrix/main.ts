@@ -1,0 +1,135 @@
+/**
+ * Runs the tests on each maintained Node.js, and the packed package beside the oldest and newest peers.
+ * Then writes what has passed into `docs/compatibility.md`. It takes an hour on two cores.
+ *
+ * `npm run matrix -- --node 22,24 --suites "npm test"`: only these; the record keeps the others.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { CASES } from "../../test/peers/cases.js";
+import { byVersion, type Counts, readRecord, ROOT, writeRecord } from "./record.js";
+
+/** Vitest's arguments, by what the table calls a suite. */
+const SUITES: Record<string, string[]> = {
+  "npm test": ["--project", "main", "--project", "pages"],
+  "all drivers": ["--project", "drivers"],
+  "the packed package": ["--project", "scaffolds", "test/peers/"],
+};
+/** The lowest that `engines` accepts here, and the majors that are maintained. */
+const VERSIONS = "20.19.0,22,24,26";
+const PEERS = "peers";
+
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  testResults: { assertionResults: { title: string; status: string }[] }[];
+}
+
+const { values } = parseArgs({
+  options: {
+    node: { type: "string", default: VERSIONS },
+    suites: { type: "string", default: [...Object.keys(SUITES), PEERS].join(",") },
+  },
+});
+const suites = values.suites.split(",");
+const folder = await mkdtemp(join(tmpdir(), "matrix-"));
+const record = await readRecord();
+record.on = new Date().toLocaleDateString("en", { month: "long", year: "numeric" });
+let hasFailed = false;
+try {
+  for (const wanted of values.node.split(",").filter(Boolean)) await runOn(wanted);
+  if (suites.includes(PEERS)) await runPeers();
+} finally {
+  await rm(folder, { recursive: true });
+}
+await writeRecord(record);
+process.exitCode = hasFailed ? 1 : 0;
+
+async function runOn(wanted: string): Promise<void> {
+  const binary = await install(wanted);
+  const version = (await output(binary, ["-p", "process.versions.node"])).trim();
+  const chosen = Object.entries(SUITES).filter(([suite]) => suites.includes(suite));
+  const runs: Record<string, Counts> = {};
+  for (const [suite, args] of chosen) {
+    const { counts } = await test(binary, args);
+    runs[suite] = counts;
+    console.log(`Node.js ${version}, ${suite}: ${JSON.stringify(counts)}`);
+  }
+  // A newer version of a major takes the place of the older one.
+  const major = `${version.split(".")[0]}.`;
+  const others = Object.entries(record.node).filter(([each]) => !each.startsWith(major));
+  const before = Object.entries(record.node).find(([each]) => each === version)?.[1];
+  record.node = Object.fromEntries(
+    [...others, [version, { ...before, ...runs }] as const].sort(([a], [b]) => byVersion(a, b)),
+  );
+}
+
+/** Only cases that pass count, so the page lists no version that fails. */
+async function runPeers(): Promise<void> {
+  const { counts, passed } = await test(process.execPath, SUITES["the packed package"]!, "1");
+  console.log(`peers: ${JSON.stringify(counts)}`);
+  const packages = CASES.filter(({ title }) => passed.has(`with ${title}, nothing moves`)).flatMap(
+    ({ packages: all, moves = [], overrides }) =>
+      overrides ? [] : all.filter((each) => !moves.some((name) => each.startsWith(`${name}@`))),
+  );
+  for (const name of Object.keys(record.peers)) {
+    const versions = packages
+      .filter((each) => each.startsWith(`${name}@`))
+      .map((each) => each.slice(name.length + 1));
+    const own = JSON.parse(
+      await readFile(join(ROOT, "node_modules", name, "package.json"), "utf8"),
+    ) as { version: string };
+    // The tests of the repository run beside that one.
+    record.peers[name] = [...new Set([...versions, own.version])].sort(byVersion);
+  }
+}
+
+/** The binary that npm has for this machine. */
+async function install(version: string): Promise<string> {
+  const name = `node-${process.platform}-${process.arch}`;
+  const root = join(folder, version);
+  await output("npm", ["install", "--silent", "--no-save", "--prefix", root, `${name}@${version}`]);
+  return join(root, "node_modules", name, "bin/node");
+}
+
+async function test(binary: string, args: readonly string[], nightly = "") {
+  const file = join(folder, "report.json");
+  await rm(file, { force: true });
+  const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+  const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const child = spawn(binary, [vitest, "run", ...args, ...report], {
+    cwd: ROOT,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      // Also for what tests start by name, such as npm.
+      PATH: `${dirname(binary)}${delimiter}${process.env["PATH"]}`,
+      CI: "true",
+      NIGHTLY: nightly,
+    },
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  hasFailed ||= code !== 0;
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
+    await readFile(file, "utf8"),
+  ) as Report;
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return {
+    counts: { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests },
+    passed: new Set(tests.filter(({ status }) => status === "passed").map(({ title }) => title)),
+  };
+}
+
+async function output(command: string, args: readonly string[]): Promise<string> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  const [status] = (await once(child, "close")) as [number | null];
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`);
+  return text;
+}
