@@ -12,6 +12,8 @@ const timeouts = { testTimeout: 20_000, hookTimeout: 30_000, retry };
 const polled = { poll: { timeout: 10_000 } };
 const globalSetup = "test/support/global-setup.ts";
 const installed = ["**/.tmp/**", "**/node_modules/**"];
+/** With all that seldom finds what the rest does not. */
+const isNightly = Boolean(process.env["NIGHTLY"]);
 /** Databases that fail, hang or are far away, and processes that are busy: most of it is waiting. */
 const outages = [
   "test/scenarios/{far-database,outage,silent-connections}.test.ts",
@@ -62,6 +64,24 @@ const aroundTheCode = [
   "test/scenarios/{edge-*,handler-hosts,trpc-hosts}.test.ts",
   "test/server/http/rate-limit-response.{hosts,server-action}.test.ts",
 ];
+/** What each driver promises. */
+const driverContracts = [
+  "test/drivers/**/*.test.ts",
+  "test/pg-boss/*.test.ts",
+  "test/server/store/transactions/owned-by-store.test.ts",
+  "test/server/limiter/limits/overrides/overrides-inside.test.ts",
+  "test/server/limiter/holds/settle-hold.transactions.test.ts",
+];
+/** What runs on other drivers at night only: they seldom differ in it, where they keep their contract. */
+const throughDrivers = [
+  "test/histories/history.test.ts",
+  "test/scenarios/{give-back-bounds,skewed-clocks}.test.ts",
+  "test/server/store/sql/prune.test.ts",
+  "test/server/limiter/{claims/choose-shards.plain,limits/hash-key,list/list}.test.ts",
+  "test/server/limiter/{parts/auto-prune,verbs/acquire/acquire}.test.ts",
+  "test/server/limiter/verbs/{forget,limit-all,refund,top-usage}.test.ts",
+  "test/server/trpc/admin/{near-keys,show-top}.test.ts",
+];
 /** The code of the demo. */
 const demo = ["test/example-app/**/*.test.{ts,tsx}", "test/scenarios/minimal.test.tsx"];
 /** A page of jsdom. Vitest is asked for no page in the other tests of React. */
@@ -72,8 +92,6 @@ const pages = testsIn("test/client").filter(hasText(/^\/\/ @vitest-environment j
  * the document as they were.
  */
 const shared = { isolate: false, unstubEnvs: true, unstubGlobals: true };
-/** With all that seldom finds what the rest does not. */
-const isNightly = Boolean(process.env["NIGHTLY"]);
 /**
  * What React 18 and 19 do differently: how they report errors, render on the server and hydrate,
  * suspend, run effects twice in strict mode, and insert styles.
@@ -202,20 +220,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
   drivers: {
     test: {
       ...timeouts,
-      include: [
-        "test/drivers/**/*.test.ts",
-        "test/pg-boss/*.test.ts",
-        "test/histories/history.test.ts",
-        "test/scenarios/{give-back-bounds,skewed-clocks}.test.ts",
-        "test/server/store/sql/prune.test.ts",
-        "test/server/store/transactions/owned-by-store.test.ts",
-        "test/server/limiter/{claims/choose-shards.plain,limits/hash-key,list/list}.test.ts",
-        "test/server/limiter/{parts/auto-prune,verbs/acquire/acquire}.test.ts",
-        "test/server/limiter/verbs/{forget,limit-all,refund,top-usage}.test.ts",
-        "test/server/limiter/limits/overrides/overrides-inside.test.ts",
-        "test/server/limiter/holds/settle-hold.transactions.test.ts",
-        "test/server/trpc/admin/{near-keys,show-top}.test.ts",
-      ],
+      include: isNightly ? [...driverContracts, ...throughDrivers] : driverContracts,
       exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],
       env: { TEST_STORES: "drivers" },
       globalSetup,
