@@ -382,6 +382,7 @@ it.each([
   ["docs/introduction", 1280],
   ["docs/limits", 1280],
   ["docs/limits", 390],
+  ["", 1280],
 ])("nothing moves while %s is loaded, %i px wide", async (path, width) => {
   await using visitor = await newVisitor({ viewport: { width, height: 800 } });
   const page = await visitor.newPage();
@@ -393,6 +394,9 @@ it.each([
         if (entry.value > 0.001) moves.push(`${entry.value}`);
     }).observe({ type: "layout-shift", buffered: true });
   });
+  // On a slow machine, whose browser paints before it has read the whole page.
+  const session = await visitor.newCDPSession(page);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 6 });
   // Delay files, so that a move by a late file is seen.
   await page.route(/\.(?:js|svg|webp)$/, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
