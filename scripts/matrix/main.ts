@@ -22,6 +22,8 @@ const SUITES: Record<string, string[]> = {
 /** The lowest that `engines` accepts here, and the majors that are maintained. */
 const VERSIONS = "20.19.0,22,24,26";
 const PEERS = "peers";
+/** Not by default: it leaves the newest candidate of Prisma 8 installed below `test/prisma-8`. */
+const PRISMA_8 = "prisma 8";
 
 interface Report {
   numPassedTests: number;
@@ -44,6 +46,7 @@ let hasFailed = false;
 try {
   for (const wanted of values.node.split(",").filter(Boolean)) await runOn(wanted);
   if (suites.includes(PEERS)) await runPeers();
+  if (suites.includes(PRISMA_8)) await runPrisma8();
 } finally {
   await rm(folder, { recursive: true });
 }
@@ -87,6 +90,24 @@ async function runPeers(): Promise<void> {
     // The tests of the repository run beside that one.
     record.peers[name] = [...new Set([...versions, own.version])].sort(byVersion);
   }
+}
+
+/** The newest candidate, or the newest version once there is one: the tags of npm point elsewhere. */
+async function runPrisma8(): Promise<void> {
+  const name = "@prisma/orm-postgres";
+  const versions = JSON.parse(
+    await output("npm", ["view", name, "versions", "--json"]),
+  ) as string[];
+  const candidates = versions.filter((version) => /^8\.\d+\.\d+-rc\.\d+$/.test(version));
+  const releases = versions.filter((version) => /^8\.\d+\.\d+$/.test(version));
+  const newest = [...candidates.sort(byVersion), ...releases.sort(byVersion)].at(-1)!;
+  const project = join(ROOT, "test/prisma-8");
+  await output("npm", ["install", "--no-save", "--prefix", project, `${name}@${newest}`]);
+  const { counts } = await test(process.execPath, [
+    ...SUITES["all drivers"]!,
+    "test/drivers/prisma-8",
+  ]);
+  console.log(`${name} ${newest}: ${JSON.stringify(counts)}`);
 }
 
 /** The binary that npm has for this machine. */
