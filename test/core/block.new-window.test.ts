@@ -9,7 +9,6 @@ import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { CLOSED } from "../../core/rows/bucket.js";
 import type { Row } from "../../core/rows/row.js";
-import { validateConfig } from "../../core/validate-config.js";
 import { cases } from "../support/cases.js";
 
 const T = Date.UTC(2030, 0, 1);
@@ -177,22 +176,4 @@ it("never grants more than a window's tokens per block and per window", () => {
     }),
     { numRuns: cases(2000) },
   );
-});
-
-describe("the option afterBlock", () => {
-  it.each([
-    [{ ...logIn, afterBlock: "full" }, 'must be "next window" or "new window", got "full"'],
-    [{ ...logIn, blockFor: undefined }, "left out of a limit without blockFor"],
-    [{ ...logIn, period: "month" }, "left out of a limit of months"],
-    [
-      { kind: "token bucket", rate: 1, period: 1, blockFor: 1, afterBlock: "new window" },
-      "left out of a token bucket",
-    ],
-  ])("needs a fixed window with a block, not %o", (config, message) => {
-    expect(() => validateConfig(config as RateLimitConfig)).toThrow(message);
-  });
-
-  it("may say what is the default", () => {
-    expect(() => validateConfig({ ...logIn, afterBlock: "next window" })).not.toThrow();
-  });
 });

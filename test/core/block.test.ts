@@ -7,7 +7,6 @@ import { HOUR, MINUTE } from "../../core/durations.js";
 import { refundRateLimit } from "../../core/refund.js";
 import { CLOSED } from "../../core/rows/bucket.js";
 import type { Row } from "../../core/rows/row.js";
-import { validateConfig } from "../../core/validate-config.js";
 import { cases } from "../support/cases.js";
 
 const T = Date.UTC(2030, 0, 1);
@@ -155,14 +154,5 @@ describe("a closed bucket", () => {
       }),
       { numRuns: cases(5000) },
     );
-  });
-
-  it.each([
-    [{ blockFor: 0 }, "config.blockFor must be a whole number of ms above 0, got 0"],
-    [{ blockFor: 1.5 }, "config.blockFor must be a whole number of ms above 0, got 1.5"],
-    [{ blockFor: 2 ** 53 }, "config.blockFor must be a whole number of ms above 0"],
-    [{ blockFor: 1, shards: 2 }, "config.blockFor must be left out of a limit with shards"],
-  ])("needs an option that can work, not %o", (options, message) => {
-    expect(() => validateConfig({ ...bucket, ...options })).toThrow(message);
   });
 });

@@ -111,14 +111,6 @@ describe("the start of a fixed window", () => {
   });
 });
 
-describe("the start of a token bucket", () => {
-  it("is rejected, because a token bucket has no windows", () => {
-    expect(() => validateConfig({ ...bucket, start: 0 } as RateLimitConfig)).toThrow(
-      "config.start must be left out of a token bucket, which has no windows, got 0",
-    );
-  });
-});
-
 describe("a value that is not a config", () => {
   it.each([
     [undefined, "undefined"],

@@ -1,31 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, memoryStore, type RateLimitConfig } from "../../server/index.js";
-import { validateConfig } from "../../core/validate-config.js";
-
-describe("a limit of slots", () => {
-  it.each([
-    [{ kind: "concurrency", slots: 1 }],
-    [{ kind: "concurrency", slots: 1000, ttl: 600_000 }],
-  ] as const)("may be %j", (config) => {
-    expect(() => validateConfig(config)).not.toThrow();
-  });
-
-  it.each([
-    [{ slots: 0 }, "config.slots must be a whole number from 1 to 1000, got 0"],
-    [{ slots: 1.5 }, "config.slots must be a whole number from 1 to 1000, got 1.5"],
-    [{ slots: 2, ttl: 10 }, "config.ttl must be a whole number of ms from 1000 to 600000, got 10"],
-    [{ slots: 2, ttl: { ms: 3000 } }, "config.ttl must be a whole number of ms"],
-    [
-      { slots: 2, lease: { ms: 3000 } },
-      'config.lease is not an option of slots (kind: "concurrency"), got an object; use ttl',
-    ],
-    [{ slots: 2, rate: 5 }, "config.rate is not an option of slots"],
-    [{ slots: 2, shards: 5 }, "config.shards is not an option of slots"],
-  ])("must not be %j", (options, message) => {
-    const config = { kind: "concurrency", ...options } as never;
-    expect(() => validateConfig(config)).toThrow(message);
-  });
-});
 
 describe("a limiter with slots", () => {
   const limits = {

@@ -5,7 +5,6 @@ import { calculateRateLimit, stateAt } from "../../core/calculate.js";
 import { MAX_RETRY_AFTER, type ShownWindow } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { rowOfTokens } from "../../core/rows/bucket.js";
-import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
 
 const listed = (starts: number[], options: Partial<ShownWindow> = {}) =>
@@ -83,11 +82,5 @@ describe("windows at instants that a server has sent", () => {
         },
       ),
     );
-  });
-});
-
-describe("a limit", () => {
-  it("is refused with instants of its own, in plain JavaScript, too", () => {
-    expect(() => validateConfig(listed([1]))).toThrow("config.starts is not an option");
   });
 });

@@ -5,11 +5,10 @@ import { calculateRateLimit } from "../../core/calculate.js";
 import { heldAt } from "../../core/rows/reading.js";
 import type { FixedWindowConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
-import { DAY, HOUR } from "../../core/durations.js";
+import { DAY } from "../../core/durations.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { rowOfTokens } from "../../core/rows/bucket.js";
 import type { Row } from "../../core/rows/row.js";
-import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
 import { cases } from "../support/cases.js";
 
@@ -224,23 +223,5 @@ describe("a limit per month whose start changes", () => {
       ),
       { numRuns: cases(2000) },
     );
-  });
-});
-
-describe("validateConfig", () => {
-  it("takes months of fixed windows alone", () => {
-    expect(() => validateConfig(monthly(0))).not.toThrow();
-    const bucket = { kind: "token bucket", rate: 1, period: "month" } as never;
-    expect(() => validateConfig(bucket)).toThrow(
-      "config.period must be a whole number of ms above 0",
-    );
-    const yearly = { ...monthly(0), period: "year" } as never;
-    expect(() => validateConfig(yearly)).toThrow(
-      'a whole number of ms above 0, "day", "week" or "month"',
-    );
-    expect(() => validateConfig(monthly(Number.MAX_SAFE_INTEGER))).toThrow(
-      "config.start must be a date",
-    );
-    expect(() => validateConfig({ ...monthly(0), blockFor: HOUR })).not.toThrow();
   });
 });

@@ -11,7 +11,6 @@ import { calculateRateLimit, type RateLimitConfig } from "../../core/index.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { rowOfTokens } from "../../core/rows/bucket.js";
 import type { Row } from "../../core/rows/row.js";
-import { validateConfig } from "../../core/validate-config.js";
 import { shownState, withCalendar, shownConfig } from "../../core/with-calendar.js";
 import { cases } from "../support/cases.js";
 
@@ -235,49 +234,5 @@ describe("what a page gets of such a limit", () => {
     expect(starts).toHaveLength(1000);
     expect(waitFor(owing!, config, now, 0, 0)).toBeGreaterThan(300_000 * DAY);
     expect(heldAt(owing!, config, now + 400_000 * DAY).value).toBe(3);
-  });
-});
-
-describe("validateConfig", () => {
-  const window = { kind: "fixed window", rate: 1, period: "day" };
-  it.each<[object, string]>([
-    [{ ...window, timeZone: "Mars/Olympus" }, "config.timeZone must be the name of a time zone"],
-    [{ ...window, timeZone: "" }, "config.timeZone must be the name of a time zone"],
-    [{ ...window, timeZone: "+02:00" }, "config.timeZone must be the name of a time zone"],
-    [{ ...window, timeZone: 2 }, "config.timeZone must be the name of a time zone"],
-    [{ ...window, period: DAY, timeZone: "UTC" }, "config.timeZone must be left out, or go with"],
-    [
-      { kind: "token bucket", rate: 1, period: DAY, timeZone: "UTC" },
-      "config.timeZone must be left out, or go with",
-    ],
-    [{ kind: "token bucket", rate: 1, period: "day" }, "config.period must be a whole number"],
-    [
-      { ...window, weekStart: 1 },
-      'config.weekStart must be left out, or go with a period of "week"',
-    ],
-    [{ ...window, period: "week", weekStart: 7 }, "config.weekStart must be a whole number from 0"],
-    [{ ...window, start: 0 }, "config.start must be left out of days, weeks and months"],
-    [
-      { ...window, period: "month", timeZone: "UTC", start: 0 },
-      "config.start must be left out of days, weeks and months",
-    ],
-    [{ ...window, lease: { ms: 1000 } }, "config.period does not go with lease"],
-    [
-      { ...window, blockFor: HOUR, afterBlock: "new window" },
-      "left out of a limit of days, whose windows start on a day of the calendar",
-    ],
-  ])("refuses %o", (config, message) => {
-    expect(() => validateConfig(config as RateLimitConfig)).toThrow(message);
-  });
-
-  it.each([
-    window,
-    { ...window, timeZone: "europe/berlin" },
-    { ...window, period: "week", weekStart: 0, timeZone: "Asia/Calcutta" },
-    { ...window, period: "month", timeZone: "Etc/GMT+12", shards: 3 },
-    { ...window, period: "month", timeZone: "EST", blockFor: HOUR },
-    { ...window, period: "month", start: 0 },
-  ])("takes %o", (config) => {
-    expect(() => validateConfig(config as RateLimitConfig)).not.toThrow();
   });
 });

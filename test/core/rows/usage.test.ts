@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { isFullAt, usedAt } from "../../../core/rows/reading.js";
 import { takeFromFull, takeTokens } from "../../../core/decide.js";
 import { DAY, HOUR, MINUTE } from "../../../core/durations.js";
-import type { LimitConfig } from "../../../core/limit-config.js";
 import {
   addUsage,
   counted,
@@ -16,7 +15,6 @@ import {
   usageTerms,
 } from "../../../core/rows/usage.js";
 import type { Row } from "../../../core/rows/row.js";
-import { validateConfig } from "../../../core/validate-config.js";
 import { canChargePlainly, mayBePlain } from "../../../server/store/plain-path.js";
 import { rowId } from "../../../server/store/store.js";
 import { cases } from "../../support/cases.js";
@@ -123,37 +121,5 @@ describe("what counters have counted", () => {
     expect(spanAt(HOUR, START - 1)).toBe(START - HOUR);
     expect(spanAt(DAY, START)).toBe(Date.UTC(2030, 0, 1));
     expect(spanAt(15 * MINUTE, START + 44 * MINUTE)).toBe(START + 30 * MINUTE);
-  });
-});
-
-describe("usage of a limit", () => {
-  const bucket = { kind: "token bucket", rate: 1, period: 1 } as const;
-  const validate = (usage: unknown, of: object = bucket) =>
-    validateConfig({ ...of, usage } as LimitConfig, "limits.a");
-
-  it("is true, or what divides a day and is kept as long", () => {
-    for (const usage of [undefined, false, true, {}, { every: MINUTE }, { every: DAY, keep: DAY }])
-      validate(usage);
-    validate({ every: 8 * HOUR }, { kind: "credits" });
-  });
-
-  it.each([
-    [1, /limits.a.usage must be true, or an object/],
-    [null, /limits.a.usage must be true, or an object/],
-    [{ for: 1 }, /limits.a.usage.for is not an option, got 1; use every, keep/],
-    [{ every: 59_999 }, /limits.a.usage.every must be .* divides a day .* 59999/],
-    [{ every: 7 * HOUR }, /limits.a.usage.every/],
-    [{ every: 2 * DAY }, /limits.a.usage.every/],
-    [{ every: Number.NaN }, /limits.a.usage.every/],
-    [{ keep: MINUTE }, /limits.a.usage.keep must be .* at least every \(3600000\)/],
-    [{ keep: 2 ** 53 }, /limits.a.usage.keep/],
-  ])("refuses %j", (usage, message) => {
-    expect(() => validate(usage)).toThrow(message);
-  });
-
-  it("is no option of slots", () => {
-    expect(() => validate(true, { kind: "concurrency", slots: 2 })).toThrow(
-      /limits.a.usage is not an option of slots/,
-    );
   });
 });

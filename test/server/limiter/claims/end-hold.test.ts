@@ -322,15 +322,4 @@ describe("holds", () => {
     );
     await expect(limiter.release([], { key, once: "a" })).rejects.toThrow(/at least one limit/);
   });
-
-  it("do not go with shards and blocks", () => {
-    const create = (more: object) => () =>
-      createRateLimiter({
-        store: memoryStore(),
-        limits: { a: { ...limits.tokens, ...more } },
-      });
-    expect(create({ shards: 2 })).toThrow(/limits.a.shards does not go with holds, got 2/);
-    expect(create({ blockFor: MINUTE })).toThrow(/limits.a.blockFor does not go with holds/);
-    expect(create({ holds: "yes" })).toThrow(/limits.a.holds must be a boolean, got "yes"/);
-  });
 });

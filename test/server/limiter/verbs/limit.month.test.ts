@@ -1,14 +1,7 @@
 /** `period: "month"`: calendar months in UTC, counted from `start`. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
-import {
-  createRateLimiter,
-  DAY,
-  HOUR,
-  MINUTE,
-  RateLimitConfigError,
-} from "../../../../server/index.js";
-import { memoryStore } from "../../../../server/index.js";
+import { createRateLimiter, DAY, HOUR, MINUTE } from "../../../../server/index.js";
 import { stores } from "../../../support/stores.js";
 
 /** The 31st, at half past ten. */
@@ -128,22 +121,5 @@ describe.each(stores)("months on %s", (_, open) => {
     at.clock.set(Date.UTC(2028, 2, 31, 10, 30) + 2 * MINUTE);
     expect(await at.limiter.prune()).toBe(3 + ends.length - early);
     expect(await at.limiter.getValue("billed")).toMatchObject({ value: 100 });
-  });
-});
-
-describe("a period of months", () => {
-  it("belongs to fixed windows, and is the only word that a period can be", () => {
-    const limiter = (limit: object) => () =>
-      createRateLimiter({ store: memoryStore(), limits: { limit } as never });
-    const bucket = { kind: "token bucket", rate: 1, period: "month" };
-    expect(limiter(bucket)).toThrow(
-      "limits.limit.period must be a whole number of ms above 0, got",
-    );
-    const year = { kind: "fixed window", rate: 1, period: "year" };
-    expect(limiter(year)).toThrow(
-      'a whole number of ms above 0, "day", "week" or "month", got "year"',
-    );
-    const late = { kind: "fixed window", rate: 1, period: "month", start: 9e15 };
-    expect(limiter(late)).toThrow(RateLimitConfigError);
   });
 });

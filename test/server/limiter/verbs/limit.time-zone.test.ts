@@ -244,20 +244,6 @@ describe.each(stores)("windows of a time zone on %s", (name, open) => {
 });
 
 describe("a limit of a time zone", () => {
-  it("is refused where its options do not fit, by name", () => {
-    const limiter = (limit: object) => () =>
-      createRateLimiter({ store: memoryStore(), limits: { limit } as never });
-    expect(limiter({ ...limits.daily, timeZone: "Berlin" })).toThrow(
-      'limits.limit.timeZone must be the name of a time zone, such as "Europe/Berlin", got "Berlin"',
-    );
-    expect(limiter({ ...limits.daily, starts: [1] })).toThrow(
-      "limits.limit.starts is not an option",
-    );
-    expect(limiter({ ...limits.daily, lease: { ms: 100 } })).toThrow(
-      "limits.limit.period does not go with lease",
-    );
-  });
-
   it("drops the rows that are full again from a full memory store first", async () => {
     const clock = createManualClock(SPRING);
     const limiter = createRateLimiter({ store: memoryStore({ maxRows: 2 }), clock, limits });
