@@ -1,3 +1,4 @@
+/** What is wrong with the options of a limiter is found where it is made. */
 import { describe, expect, it } from "vitest";
 import {
   changeDigest,
@@ -5,54 +6,101 @@ import {
   createRateLimiter,
   memoryStore,
   MINUTE,
+  RateLimitConfigError,
   type RateLimiter,
 } from "../../../server/index.js";
+import { itThrows, type Refusal, wrong } from "../../support/refusals.js";
 
 const limit = { kind: "token bucket", rate: 5, period: MINUTE } as const;
 type Limiter = RateLimiter<{ first: typeof limit }, never>;
 
-describe("createRateLimiter throws", () => {
-  it.each([
-    ["an empty name", { "": limit }, "name must not be empty"],
-    ["a name with a NUL", { "a\0b": limit }, "name must contain no NUL"],
-    ["a name that is too long", { ["n".repeat(192)]: limit }, "name must have at most 191"],
-  ])("for %s", (_what, limits, message) => {
-    expect(() => createRateLimiter({ store: memoryStore(), limits })).toThrow(message);
-  });
+const made =
+  (options: object, limits: object = { first: limit }) =>
+  () =>
+    createRateLimiter({ store: memoryStore(), limits, ...options } as never);
+const named = (length: number, config: object, options: object = {}) =>
+  made(options, { ["n".repeat(length)]: { ...limit, ...config } });
+const STORE = "store must be a store, such as prismaStore(prisma) or memoryStore(), got undefined";
+const { overrides: _, ...withoutOverrides } = memoryStore();
+const slots = { kind: "concurrency", slots: 2 };
+const changes = { ...limit, usage: { changes: true } };
+const notMs = [-1, 0.5, NaN, Infinity, "1s", null];
+const ofFew = (options: object) => made({}, { few: { ...limit, ...options } });
 
-  it.each([
+describe("createRateLimiter", () => {
+  itThrows(Error, [
+    [made({}, { "": limit }), "name must not be empty"],
+    [made({}, { "a\0b": limit }), "name must contain no NUL"],
+    [named(192, {}), "name must have at most 191"],
+    [named(168, { blockFor: [1, 2] }), "blockFor needs a name of at most 167 characters"],
+    [named(171, { onceFor: MINUTE }), "onceFor needs a name of at most 170"],
+    [made({}, { ["n".repeat(171)]: slots }), "needs a name of at most 170 characters"],
+  ]);
+
+  itThrows(RateLimitConfigError, [
+    [named(171, {}, { overrides: true }), "overrides need names of at most"],
+    [() => createRateLimiter(undefined as never), STORE],
+    [() => createRateLimiter({} as never), STORE],
+    [made({ store: {} }, {}), "store must be a store"],
+    [made({ store: memoryStore, limits: undefined }), "store must be a store"],
     [
-      undefined,
-      "store must be a store, such as prismaStore(prisma) or memoryStore(), got undefined",
+      made({ limits: undefined }),
+      "limits must be an object with the configs of the limits by name",
     ],
-    [{}, "store must be a store, such as prismaStore(prisma) or memoryStore(), got undefined"],
-    [{ store: {}, limits: {} }, "store must be a store"],
-    [{ store: memoryStore }, "store must be a store"],
+    [made({ limits: undefined }), "by name, got undefined"],
+    [made({ limits: "few" }), "limits must be an object"],
+    [made({}, { broken: { ...limit, rate: -1 } }), "limits.broken.rate must be", "above 0, got -1"],
+    ...wrong("timeout", [0, -1, NaN], made, "timeout must be a number of ms above 0"),
+    [made({ whenStoreFails: "deny" }), 'whenStoreFails must be "fail" or "allow", got "deny"'],
+    ...wrong("enabled", ["false", 0, null], made, "enabled must be a boolean, or a function"),
+    ...wrong(
+      "rememberDenials",
+      notMs,
+      made,
+      /^rememberDenials must be a whole number of ms of at /,
+    ),
+    ...wrong("rememberDenials", notMs, made, /least 0, got/),
+    ...wrong(
+      "rememberDenials",
+      notMs,
+      ofFew,
+      /limits\.few\.rememberDenials must be a whole number/,
+    ),
+    ...wrong(
+      "onceFor",
+      [0, 1.5, NaN, 2 ** 53],
+      made,
+      "onceFor must be a whole number of ms above 0",
+    ),
+    ...wrong(
+      "flushUsage",
+      [0, 1.5, -1, NaN, Infinity],
+      made,
+      /flushUsage must be a whole number of/,
+    ),
     [
-      { store: memoryStore() },
-      "limits must be an object with the configs of the limits by name, got undefined",
+      made({ flushUsage: 30_001 }, { changes }),
+      /flushUsage must be at most 30000 ms .* usage.chang/,
     ],
-    [{ store: memoryStore(), limits: "few" }, "limits must be an object"],
-  ])(
-    "for options without a store or without limits, in plain JavaScript: %o",
-    (options, message) => {
-      const create = () => createRateLimiter(options as never);
-      expect(create).toThrow(expect.objectContaining({ name: "RateLimitConfigError" }));
-      expect(create).toThrow(message);
-    },
-  );
+    [made({ denialMessage: "de" }), /^denialMessage must be a function/],
+    [made({ hashKey: "sha256" }), 'hashKey must be a function, got "sha256"'],
+    [made({ waitUntil: true }), "waitUntil must be a function that takes a promise, got true"],
+    [made({ overrides: "yes" }), 'overrides must be a boolean, got "yes"'],
+    ...[{}, { overrides: false }].map((options): Refusal => {
+      const message = "overridesFor is for a limiter with overrides: true";
+      return [made({ overridesFor: 5, ...options }), message];
+    }),
+    [made({ overrides: true, overridesFor: -1 }), "overridesFor must be a whole number of ms"],
+    [made({ overrides: true, overridesFor: 1.5 }), "overridesFor must be a whole number of ms"],
+    [made({ overrides: true, store: withoutOverrides }), "this store does not support overrides"],
+  ]);
 
-  it.each([0, -1, NaN])("for a timeout of %d ms", (timeout) => {
-    expect(() => createRateLimiter({ store: memoryStore(), limits: {}, timeout })).toThrow(
-      "timeout must be a number of ms above 0",
-    );
-  });
-
-  it("for a whenStoreFails that is no policy", () => {
-    const options = { store: memoryStore(), limits: {}, whenStoreFails: "deny" } as never;
-    expect(() => createRateLimiter(options)).toThrow(
-      'whenStoreFails must be "fail" or "allow", got "deny"',
-    );
+  it.each([
+    ["a name of 191 characters", named(191, {})],
+    ["room for the closings", named(167, { blockFor: [1, 2] })],
+    ["room for the line of slots", made({}, { ["n".repeat(170)]: slots })],
+  ])("takes %s", (_what, make) => {
+    expect(make).not.toThrow();
   });
 });
 

@@ -7,7 +7,6 @@ import {
   type DecisionEvent,
   memoryStore,
   MINUTE,
-  RateLimitConfigError,
   RateLimitError,
   type RateLimiterOptions,
   SECOND,
@@ -275,17 +274,4 @@ describe("the option", () => {
       expect(remembered).toBe(isRemembered);
     }
   });
-
-  it.each([-1, 0.5, Number.NaN, Infinity, "1s", null])(
-    "is refused as %s, with its value",
-    (value) => {
-      const rememberDenials = value as number;
-      const quoted = /rememberDenials must be a whole number of ms of at least 0, got/;
-      expect(() => createRateLimiter({ store, limits: {}, rememberDenials })).toThrow(quoted);
-      const named = () =>
-        createRateLimiter({ store, limits: { few: { ...few, rememberDenials } } });
-      expect(named).toThrow(RateLimitConfigError);
-      expect(named).toThrow(/limits\.few\.rememberDenials must be a whole number of ms/);
-    },
-  );
 });

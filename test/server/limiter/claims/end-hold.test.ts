@@ -1,14 +1,6 @@
 /** Tokens that a call holds under an id, and that any process settles. */
 import { describe, expect, it } from "vitest";
-import {
-  createRateLimiter,
-  DAY,
-  HOUR,
-  MINUTE,
-  memoryStore,
-  RateLimitConfigError,
-  RateLimitInputError,
-} from "../../../../server/index.js";
+import { DAY, HOUR, MINUTE } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
 
@@ -276,50 +268,5 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
     expect(await at.limiter.settle("quota", { key, once: "a" }, 1)).toMatchObject({
       reason: "unknown",
     });
-  });
-});
-
-describe("holds", () => {
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    limits: { ...limits, short: { ...limits.tokens, onceFor: MINUTE } },
-  });
-
-  it.each([
-    ["a limit without holds", "plain", { once: "a", hold: keep }, /"plain" has no holds: add/],
-    ["no id", "tokens", { hold: keep }, /hold needs once/],
-    ["no terms", "tokens", { once: "a", hold: true }, /hold must be an object/],
-    ["another term", "tokens", { once: "a", hold: { ...keep, ttl: 1 } }, /hold.ttl is not an/],
-    [
-      "no time",
-      "tokens",
-      { once: "a", hold: { ...keep, for: undefined } },
-      /hold.for must be a whole/,
-    ],
-    [
-      "more than onceFor",
-      "short",
-      { once: "a", hold: keep },
-      /at most the onceFor of "short", which is 60000/,
-    ],
-    ["no choice", "tokens", { once: "a", hold: { for: 1 } }, /hold.then must be "keep" or/],
-    ["no tokens", "tokens", { once: "a", hold: keep, count: 0 }, /count must be above 0/],
-  ] as const)("refuse %s", async (_, name, options, message) => {
-    const call = limiter.limit(name, { key, ...options } as never);
-    await expect(call).rejects.toThrow(message);
-    expect((await limiter.getValue(name, { key })).value).toBe(name === "plain" ? 10 : 100);
-  });
-
-  it("refuse to be ended without an id, and of a limit without holds", async () => {
-    await expect(limiter.settle("tokens", { key } as never, 1)).rejects.toThrow(
-      RateLimitInputError,
-    );
-    await expect(limiter.settle("plain", { key, once: "a" }, 1)).rejects.toThrow(
-      RateLimitConfigError,
-    );
-    await expect(limiter.settle("tokens", { key, once: "a" }, -1)).rejects.toThrow(
-      RateLimitInputError,
-    );
-    await expect(limiter.release([], { key, once: "a" })).rejects.toThrow(/at least one limit/);
   });
 });

@@ -50,8 +50,3 @@ it.each(calls)("%s rejects a key that is not a string, and consumes nothing", as
   }
   expect((await limiter.getValue("one")).value).toBeCloseTo(3, 2);
 });
-
-it("forget names a missing key, too", async () => {
-  const limiter = createRateLimiter({ store: memoryStore(), limits: { one } });
-  await expect(limiter.forget(undefined as unknown as string)).rejects.toThrow("needs a key");
-});

@@ -130,3 +130,19 @@ describe.each(stores)("prune on %s, of limits with plans", (_name, open) => {
     }
   });
 });
+
+it("prunes slots whose ttl has passed, and the seats of their lines", async () => {
+  const clock = createManualClock(1e12);
+  const limits = { jobs: { kind: "concurrency", slots: 2 } } as const;
+  const limiter = createRateLimiter({ store: memoryStore(), limits, clock: () => clock() });
+  await limiter.enter("jobs", { key: "ada" });
+  const held = await limiter.enter("jobs", { key: "ada" });
+  const waiting = limiter.enter("jobs", { key: "ada", maxWait: Infinity });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await limiter.prune()).toBe(0);
+  if (held.ok) await held.release();
+  expect(await waiting).toMatchObject({ ok: true });
+  // The row of a slot for which callers have waited stays for 1024 + 17 + 600,000 / 1024 ttls.
+  clock.advance(1628 * 600_000);
+  expect(await limiter.prune()).toBe(2);
+});

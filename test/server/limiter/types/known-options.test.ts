@@ -41,24 +41,6 @@ it.each([
   expect((await limiter.getValue("one")).value).toBe(3);
 });
 
-it("limitAll() rejects misspelt options, its own and those of an item", async () => {
-  const limiter = create();
-  const { limitAll } = limiter as unknown as Untyped;
-  await expect(limitAll([{ name: "one", ky: "a" }])).rejects.toThrow(
-    'ky is not an option of an item of limitAll(), got "a"; use name, key, plan, config, count, reserve',
-  );
-  await expect(limitAll([{ name: "one" }], { throw: true })).rejects.toThrow(
-    "throw is not an option of limitAll(), got true; use throws",
-  );
-  expect((await limiter.getValue("one")).value).toBe(5);
-});
-
-it.each(["ada", 0, null])("%j in the place of the options is rejected", async (options) => {
-  const { limit } = create() as unknown as Untyped;
-  const message = `the options of limit() must be an object, got ${JSON.stringify(options)}`;
-  await expect(limit("one", options)).rejects.toThrow(message);
-});
-
 it("options of a prototype are no options", async () => {
   const limiter = create();
   const options = Object.create({ inherited: true }) as object;

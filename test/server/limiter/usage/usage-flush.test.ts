@@ -281,12 +281,6 @@ describe("on PostgreSQL", () => {
   });
 });
 
-describe("flushUsage of the limiter", () => {
-  it.each([0, 1.5, -1, Number.NaN, Infinity])("refuses %d", (flushUsage) => {
-    expect(() => setUp({ flushUsage })).toThrow(/flushUsage must be a whole number of ms/);
-  });
-});
-
 describe("beforeExit", () => {
   it("runs work once, and not what was ended", () => {
     const works = [vi.fn(), vi.fn()];

@@ -7,8 +7,6 @@ import {
   type DecisionEvent,
   memoryStore,
   MINUTE,
-  RateLimitConfigError,
-  RateLimitInputError,
   SECOND,
 } from "../../../../server/index.js";
 import { stores } from "../../../support/stores.js";
@@ -122,7 +120,7 @@ describe.each(stores)("charge on %s", (_, open) => {
 });
 
 describe("charge", () => {
-  it("takes 1 token by default, reports to onDecision, and refuses what is no count", async () => {
+  it("takes 1 token by default, and reports to onDecision", async () => {
     const events: DecisionEvent[] = [];
     const limiter = createRateLimiter({
       store: memoryStore(),
@@ -136,11 +134,5 @@ describe("charge", () => {
       ["charge", "ada", 1],
       ["charge", "ada", 0],
     ]);
-    for (const count of [-1, NaN, Infinity]) {
-      await expect(limiter.charge("bucket", { count })).rejects.toThrow(RateLimitInputError);
-    }
-    const misspelt = { cuont: 3 } as { count?: number };
-    await expect(limiter.charge("bucket", misspelt)).rejects.toThrow(RateLimitConfigError);
-    await expect(limiter.charge("buket" as "bucket")).rejects.toThrow("unknown rate limit");
   });
 });

@@ -1,13 +1,6 @@
 /** Credits: a balance that only `credit` raises, and that no call takes below zero. */
 import { describe, expect, it } from "vitest";
-import {
-  DAY,
-  WEEK,
-  MAX_RETRY_AFTER,
-  MINUTE,
-  RateLimitConfigError,
-  RateLimitInputError,
-} from "../../../../server/index.js";
+import { DAY, WEEK, MAX_RETRY_AFTER, MINUTE } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
 
@@ -153,22 +146,10 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
     expect(await pay(at.limiter)).toEqual({ value: 171, credited: 100 });
   });
 
-  it.each(["", null])(
-    "refuses the id %j, which all payments without one would share",
-    async (once) => {
-      await using at = await setUp();
-      const paid = at.limiter.credit("credits", { key: "k", count: 1, once: once as string });
-      await expect(paid).rejects.toMatchObject({ kind: "InvalidInput", reason: "once" });
-      expect(await at.balance("k")).toBe(0);
-    },
-  );
-
   it("takes ids of 190 characters together with the key", async () => {
     await using at = await setUp();
-    const pay = (length: number) =>
-      at.limiter.credit("credits", { key: "k", count: 1, once: "p".repeat(length) });
-    expect(await pay(189)).toMatchObject({ credited: 1 });
-    await expect(pay(190)).rejects.toThrow("once must have at most 190 characters together with");
+    const paid = await at.limiter.credit("credits", { key: "k", count: 1, once: "p".repeat(189) });
+    expect(paid).toMatchObject({ credited: 1 });
   });
 
   it("keeps the ids of payments apart from those of calls, whatever these are", async () => {
@@ -190,33 +171,5 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
     const granted = (await Promise.all(calls)).filter(({ ok }) => ok);
     expect(granted).toHaveLength(50);
     expect(await at.balance("k")).toBe(0);
-  });
-
-  it("refuses what makes no sense with credits", async () => {
-    await using at = await setUp();
-    const { limiter } = at;
-    const refused: [() => Promise<unknown>, string][] = [
-      [() => limiter.limit("credits", { reserve: true }), "reserve does not go with the credits"],
-      [() => limiter.acquire("credits"), "use limit() without reserve, also in place of acquire()"],
-      [() => limiter.reset("credits"), "use credit() to add, charge() to take, and forget(key)"],
-      [
-        () => limiter.credit("plan" as "credits", { count: 1 }),
-        'credit() does not go with "plan", which is of kind "token bucket"',
-      ],
-      [
-        () => limiter.limit("credits", { config: limits.plan }),
-        'config.kind of a call on "credits" must be "credits", got "token bucket"',
-      ],
-      [
-        () => limiter.limit("plan", { config: { kind: "credits" } as never }),
-        'config.kind of a call on "plan" must not be "credits"',
-      ],
-      [() => limiter.credit("credits", {} as never), "count must be a finite number"],
-      [() => limiter.credit("credits", { count: -1 }), "count must be a finite number"],
-      [() => limiter.limit("stamps", { count: 11 }), "count 11 can never be granted"],
-    ];
-    for (const [call, message] of refused) await expect(call).rejects.toThrow(message);
-    await expect(limiter.limit("credits", { reserve: true })).rejects.toThrow(RateLimitConfigError);
-    await expect(limiter.credit("credits", { count: NaN })).rejects.toThrow(RateLimitInputError);
   });
 });

@@ -289,48 +289,6 @@ describe.each(stores)("limitAll with a first in a transaction on %s", (_name, op
 });
 
 describe("a first of limitAll", () => {
-  const setUp = () => createRateLimiter({ store: memoryStore(), limits });
-  const plan = { name: "plan", key: team } as const;
-
-  it.each([
-    [[{ first: [] }], {}, "first needs a list of at least one limit"],
-    [[{ first: "plan" }], {}, "first needs a list of at least one limit"],
-    [[{ first: ["paln"] }], {}, 'unknown rate limit "paln"'],
-    [[{ first: ["plan"], name: "plan" }], {}, "name is not an option of a first of limitAll()"],
-    [[{ first: ["plan"], reserve: true }], {}, "reserve is not an option of a first of limitAll()"],
-    [
-      [{ first: [{ name: "plan", split: true }] }],
-      {},
-      "split is not an option of an item of first",
-    ],
-    [[{ first: ["plan"], key: undefined }], {}, "key must not be undefined"],
-    [[{ first: ["shadow"] }], {}, 'first cannot ask "shadow", which is a shadow'],
-    [[{ first: ["plan", "plan"] }], {}, '"plan" is there twice with one key'],
-    [[plan, { first: ["plan"], key: team }], {}, '"plan" is there twice with one key'],
-    [[{ first: ["plan"] }, { first: ["plan"] }], {}, '"plan" is there twice with one key'],
-    [[{ first: ["plan"], count: 6 }], {}, 'can ever be granted by "plan"'],
-    [[{ first: ["sharded"] }], { once: "a" }, "once does not go with shards"],
-    [
-      [{ first: ["plan", "member"] }],
-      { once: "a", hold: { for: 1, then: "keep" } },
-      '"member" has no holds',
-    ],
-    [
-      [{ first: ["plan"] }, { first: ["credits"] }],
-      { once: "a", hold: { for: 1, then: "keep" } },
-      "hold goes with one first at most, got 2",
-    ],
-    [
-      [{ first: ["member"] }],
-      { once: "a", hold: { for: 1, then: "keep" } },
-      '"member" has no holds',
-    ],
-  ] as const)("refuses %j with %j", async (items, options, message) => {
-    const limiter = setUp();
-    await expect(limiter.limitAll(items as never, options)).rejects.toThrow(message);
-    expect((await limiter.getValue("plan", { key: team })).value).toBe(5);
-  });
-
   it("asks an inner limit by the plan of its key", async () => {
     const planned = createRateLimiter({
       store: memoryStore(),

@@ -11,7 +11,6 @@ import {
   RateLimitStoreError,
   SECOND,
 } from "../../../../server/index.js";
-import { createManualClock } from "../../../../core/testing.js";
 import { stores, storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
 
@@ -301,45 +300,6 @@ describe.each(stores)("limit with atLeast in a transaction on %s", (_name, open)
 });
 
 describe("atLeast", () => {
-  const setUp = (options: object = {}) => {
-    const clock = createManualClock();
-    return createRateLimiter({ store: memoryStore(), limits, clock, ...options });
-  };
-
-  it.each([
-    [{ count: 5, atLeast: 0 }, "atLeast must be a finite number above 0, got 0"],
-    [{ count: 5, atLeast: NaN }, "atLeast must be a finite number above 0, got NaN"],
-    [{ count: 5, atLeast: "1" }, "atLeast must be a finite number above 0, got string"],
-    [{ count: 5, atLeast: undefined }, "atLeast must be a finite number above 0, got undefined"],
-    [{ count: 5, atLeast: 6 }, "atLeast must be at most the count of the call, which is 5, got 6"],
-    [{ atLeast: 2 }, "atLeast must be at most the count of the call, which is 1, got 2"],
-    [
-      { count: 50, atLeast: 11 },
-      'count 11 can never be granted by "window": the capacity allows 10',
-    ],
-    [{ count: Infinity, atLeast: 1 }, "count must be a finite number of at least 0"],
-    [{ count: 5, atLeast: 1, reserve: true }, "atLeast does not go with reserve, got 1"],
-    [{ count: 5, atLeast: 1, once: "a", hold: { for: 1, then: "keep" } }, '"window" has no holds'],
-  ])("refuses %j", async (options, message) => {
-    for (const verb of ["limit", "check"] as const) {
-      const refused = setUp()[verb]("window", options as { atLeast: number });
-      await expect(refused).rejects.toThrow(message);
-    }
-  });
-
-  it("is no option of other calls", async () => {
-    const limiter = setUp();
-    const item = { name: "window", count: 5, atLeast: 1 } as const;
-    for (const refused of [
-      limiter.limitAll([item]),
-      limiter.limitFirst([item]),
-      limiter.acquire("window", { count: 5, atLeast: 1 } as object),
-      limiter.charge("window", { count: 5, atLeast: 1 } as object),
-    ]) {
-      await expect(refused).rejects.toThrow("atLeast is not an option of");
-    }
-  });
-
   it("grants the whole count where an override or a plan lets every call pass", async () => {
     const store = memoryStore();
     const planned = createRateLimiter({

@@ -309,32 +309,6 @@ describe("limitFirst", () => {
     ]);
   });
 
-  it("refuses what makes no sense", async () => {
-    const limiter = open();
-    const refused: [() => Promise<unknown>, string][] = [
-      [() => limiter.limitFirst([]), "limitFirst() needs a list of at least one limit"],
-      [() => limiter.limitFirst("plan" as never), "limitFirst() needs a list"],
-      [() => limiter.limitFirst(["plan", "plan"]), '"plan" is there twice with one key'],
-      [() => limiter.limitFirst(["shown", "plan"]), '"shown", which is a shadow'],
-      [() => limiter.limitFirst(["none" as "plan"]), 'unknown rate limit "none"'],
-      [
-        () => limiter.limitFirst(["plan"], { key: undefined as never }),
-        "key must not be undefined",
-      ],
-      [() => limiter.limitFirst(["plan"], { reserve: true } as never), "reserve is not an option"],
-      [
-        () => limiter.limitFirst([{ name: "plan", count: 2 } as never], { split: true }),
-        "count of an item does not go with split",
-      ],
-      [() => limiter.limitFirst(["plan"], { count: -1 }), "count must be a finite number"],
-      [
-        () => limiter.limitFirst(["plan", "daily"], { count: 19, split: true }),
-        'count 19 can never be granted by "plan", "daily" together',
-      ],
-    ];
-    for (const [call, message] of refused) await expect(call).rejects.toThrow(message);
-  });
-
   it("settles neither a denied call, nor a copy, nor the result of another limiter", async () => {
     const limiter = open();
     const result = await limiter.limitFirst(["plan"], { key, count: 10 });

@@ -8,8 +8,6 @@ import {
   isRateLimitError,
   memoryStore,
   MINUTE,
-  RateLimitConfigError,
-  RateLimitInputError,
   SECOND,
 } from "../../../../server/index.js";
 
@@ -109,31 +107,6 @@ describe("limit", () => {
     await limiter.limit("sendMessage", { config: generous, count: 100, key: "paying" });
     expect(await limiter.check("sendMessage", { key: "paying" })).toMatchObject({ ok: false });
   });
-
-  it("rejects invalid names, keys and counts, and changes nothing", async () => {
-    const { limiter } = setUp();
-    const config = { kind: "fixed window", rate: 1, period: 0 } as const;
-    const invalid: [Promise<unknown>, string][] = [
-      [limiter.limit("nope" as "signUp"), 'unknown rate limit "nope"'],
-      [limiter.limit("__proto__" as "signUp"), 'unknown rate limit "__proto__"'],
-      [limiter.limit("constructor" as "signUp"), 'unknown rate limit "constructor"'],
-      [limiter.limit("signUp", { key: "" }), "key must not be empty"],
-      [limiter.limit("signUp", { key: "k".repeat(10_000) }), "key must have at most 191"],
-      [limiter.limit("signUp", { key: 7 as unknown as string }), "key must be a string"],
-      [limiter.limit("signUp", { count: -1 }), "count must be a finite number of at least 0"],
-      [limiter.limit("signUp", { count: NaN }), "count must be a finite number of at least 0"],
-      [limiter.limit("signUp", { count: 3 }), 'count 3 can never be granted by "signUp"'],
-      [limiter.limit("never", { count: 2, reserve: true }), "count 2 can never be granted"],
-    ];
-    for (const [promise, message] of invalid) {
-      const error: unknown = await promise.catch((e: unknown) => e);
-      expect(error).toBeInstanceOf(RateLimitInputError);
-      expect((error as Error).message).toContain(message);
-      expect((error as Error).message.length).toBeLessThan(200);
-    }
-    await expect(limiter.limit("oneOff", { config })).rejects.toThrow(RateLimitConfigError);
-    expect(await limiter.check("signUp", { count: 2 })).toMatchObject({ ok: true });
-  });
 });
 
 describe("check", () => {
@@ -184,13 +157,6 @@ describe("getValue", () => {
 });
 
 describe("createRateLimiter", () => {
-  it("quotes the limit, the option and the value of an invalid config", () => {
-    const limits = { broken: { kind: "token bucket", rate: -1, period: MINUTE } } as const;
-    expect(() => createRateLimiter({ store: memoryStore(), limits })).toThrow(
-      "limits.broken.rate must be a finite number above 0, got -1",
-    );
-  });
-
   it("keeps the configs that it has validated, even if the caller changes them later", async () => {
     const window = { kind: "fixed window" as const, rate: 2, period: MINUTE };
     const bucket = { kind: "token bucket" as const, rate: 2, period: MINUTE, shards: 1 };

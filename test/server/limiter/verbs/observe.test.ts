@@ -163,29 +163,6 @@ describe("figures that cannot be true", () => {
   });
 });
 
-describe("mistakes of the program", () => {
-  it.each([
-    [{ remaining: "400" }, 'remaining must be a number of tokens, got "400"'],
-    [{ remaining: 0, retryAfter: "20s" }, 'retryAfter must be a number of ms, got "20s"'],
-    [{ remaining: 0, resetAt: new Date(0) }, "resetAt must be a number of ms, got an object"],
-    [{ remaining: 0, resetAt: 1, retryAfter: 1 }, "leave one of them out"],
-    [{ remaining: 0, left: 3 }, "left is not an option of observe()"],
-    [{ remaining: 0, key: undefined }, "key must not be undefined"],
-  ])("%o", async (options, message) => {
-    const { limiter } = inMemory();
-    await expect(limiter.observe("provider", options as never)).rejects.toThrow(message);
-    expect((await limiter.getValue("provider")).value).toBe(1000);
-  });
-
-  it("credits and slots are not observed", async () => {
-    const { limiter } = inMemory();
-    const credits = limiter.observe("credits" as "provider", { remaining: 1 });
-    await expect(credits).rejects.toThrow('does not go with the credits of "credits"');
-    const slots = limiter.observe("slots" as "provider", { remaining: 1 });
-    await expect(slots).rejects.toMatchObject({ name: "RateLimitConfigError" });
-  });
-});
-
 it("goes by the config of a call, such as that of a plan", async () => {
   const { limiter } = inMemory();
   const config = { ...limits.provider, capacity: 100 };

@@ -69,6 +69,7 @@ const wrong: [string, unknown][] = [
   ["null", null],
   ["a text", "5"],
   ["negative", -1],
+  ["without an end", Infinity],
 ];
 
 const MISSING = new Set<unknown>([undefined, null, NaN]);

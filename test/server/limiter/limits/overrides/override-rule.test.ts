@@ -7,7 +7,6 @@ import {
   MINUTE,
   RateLimitConfigError,
   RateLimitInputError,
-  type RateLimiter,
 } from "../../../../../server/index.js";
 
 const START = Date.UTC(2030, 0, 1);
@@ -150,24 +149,9 @@ describe("overrides", () => {
     expect(await limiter.limit("send", { key })).toMatchObject({ ok: false });
   });
 
-  it("need the option, and a store that has them", async () => {
+  it("need the option", async () => {
     const without = createRateLimiter({ store: memoryStore(), limits });
     const refused = without.overrides.set("send", { blocked: true });
     await expect(refused).rejects.toThrow("the option overrides: true");
-    const { overrides: _, ...store } = memoryStore();
-    expect(() => createRateLimiter({ store, limits, overrides: true })).toThrow(
-      "this store does not support overrides",
-    );
-  });
-
-  it.each([
-    [{ overrides: "yes" }, 'overrides must be a boolean, got "yes"'],
-    [{ overridesFor: 5 }, "overridesFor is for a limiter with overrides: true"],
-    [{ overrides: false, overridesFor: 5 }, "overridesFor is for a limiter with overrides: true"],
-    [{ overrides: true, overridesFor: -1 }, "overridesFor must be a whole number of ms"],
-    [{ overrides: true, overridesFor: 1.5 }, "overridesFor must be a whole number of ms"],
-  ])("refuse the options %j", (options, message) => {
-    const make = createRateLimiter as (options: object) => RateLimiter;
-    expect(() => make({ store: memoryStore(), limits, ...options })).toThrow(message);
   });
 });

@@ -1,13 +1,6 @@
 /** Several overrides of one key: none destroys another, and each ends by itself. */
 import { describe, expect, it } from "vitest";
-import {
-  createRateLimiter,
-  DAY,
-  HOUR,
-  memoryStore,
-  MINUTE,
-  RateLimitConfigError,
-} from "../../../../../server/index.js";
+import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../../../server/index.js";
 import { createManualClock } from "../../../../../testing/index.js";
 import { createRandom } from "../../../../simulation/random.js";
 import { storesAndRedis } from "../../../../support/stores.js";
@@ -188,12 +181,4 @@ describe("a row of an earlier version, which has one of any kind", () => {
     expect(await limiter.overrides.clear("send", { ...ada, only: "blocked" })).toBe(true);
     expect(await limiter.limit("send", ada)).toMatchObject({ ok: true });
   });
-});
-
-it("a name that leaves no room for the names of its rows is refused when the limiter is made", () => {
-  const name = "n".repeat(171);
-  const make = () =>
-    createRateLimiter({ store: memoryStore(), limits: { [name]: bucket }, overrides: true });
-  expect(make).toThrow(RateLimitConfigError);
-  expect(make).toThrow("overrides need names of at most");
 });

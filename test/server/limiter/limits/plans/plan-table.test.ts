@@ -1,5 +1,6 @@
 /** The options and calls that a limiter with plans accepts or refuses, when it is made and at a call. */
 import { describe, expect, it } from "vitest";
+import { itThrows } from "../../../../support/refusals.js";
 import {
   createRateLimiter,
   memoryStore,
@@ -14,65 +15,28 @@ function made(limits: object, plans: unknown = ["free", "pro"], others: object =
   return () => createRateLimiter({ store: memoryStore(), plans, limits, ...others } as never);
 }
 
-it.each<[what: string, make: () => unknown, message: RegExp]>([
+const withPlans = (plans: unknown, config: object = bucket) => made({ a: { ...config, plans } });
+
+itThrows(RateLimitConfigError, [
+  [withPlans({ free: 1 }), 'limits.a.plans has no entry for the plan "pro"'],
+  [withPlans({ free: 1, pro: 2, max: 3 }), "limits.a.plans.max is no plan of the limiter; its "],
+  [withPlans({ free: 1, pro: 2, max: 3 }), 'its plans are "free", "pro"'],
+  [made({ a: { ...bucket, plans: { free: 1 } } }, []), "its plans are none"],
+  [withPlans(null), "limits.a.plans must be an object"],
+  [withPlans({ free: 1, pro: 2 }, { ...bucket, rate: 1 }), "rate does not go beside plans"],
+  [withPlans({ free: 1, pro: -2 }), "limits.a.plans.pro.rate must be a finite number above 0"],
+  [withPlans({ free: 1, pro: "all" }), "limits.a.plans.pro must be a rate"],
   [
-    "a plan that a limit leaves out",
-    made({ a: { ...bucket, plans: { free: 1 } } }),
-    /limits\.a\.plans has no entry for the plan "pro"/,
+    withPlans({ free: 1, pro: { rate: 1, period: 5 } }),
+    "a.plans.pro.period is not an option of a plan",
   ],
-  [
-    "a plan that the limiter lacks",
-    made({ a: { ...bucket, plans: { free: 1, pro: 2, max: 3 } } }),
-    /limits\.a\.plans\.max is no plan of the limiter; its plans are "free", "pro"/,
-  ],
-  [
-    "a limiter without plans",
-    made({ a: { ...bucket, plans: { free: 1 } } }, []),
-    /its plans are none/,
-  ],
-  [
-    "plans that are none",
-    made({ a: { ...bucket, plans: null } }),
-    /limits\.a\.plans must be an object/,
-  ],
-  [
-    "a rate beside the plans",
-    made({ a: { ...bucket, rate: 1, plans: { free: 1, pro: 2 } } }),
-    /rate does not go beside plans/,
-  ],
-  [
-    "a rate that cannot work",
-    made({ a: { ...bucket, plans: { free: 1, pro: -2 } } }),
-    /limits\.a\.plans\.pro\.rate must be a finite number above 0/,
-  ],
-  [
-    "an entry that is none",
-    made({ a: { ...bucket, plans: { free: 1, pro: "all" } } }),
-    /limits\.a\.plans\.pro must be a rate/,
-  ],
-  [
-    "an option that no plan has",
-    made({ a: { ...bucket, plans: { free: 1, pro: { rate: 1, period: 5 } } } }),
-    /limits\.a\.plans\.pro\.period is not an option of a plan/,
-  ],
-  ["credits", made({ a: { kind: "credits", plans: { free: 1, pro: 2 } } }), /credits/],
-  [
-    "unlimited slots",
-    made({ a: { kind: "concurrency", plans: { free: 1, pro: "unlimited" } } }),
-    /a number of slots/,
-  ],
-  ["a plan twice", made({}, ["free", "free"]), /plans has "free" twice/],
-  ["no list of plans", made({}, { free: 1 }), /plans must be a list/],
-  ["a plan that is no function", made({}, ["free"], { plan: "free" }), /plan must be a function/],
-  [
-    "a time that is none",
-    made({}, ["free"], { plan: () => "free", planFor: -1 }),
-    /planFor must be/,
-  ],
-])("refuses %s", (_, make, message) => {
-  expect(make).toThrow(RateLimitConfigError);
-  expect(make).toThrow(message);
-});
+  [withPlans({ free: 1, pro: 2 }, { kind: "credits" }), "credits"],
+  [withPlans({ free: 1, pro: "unlimited" }, { kind: "concurrency" }), "a number of slots"],
+  [made({}, ["free", "free"]), 'plans has "free" twice'],
+  [made({}, { free: 1 }), "plans must be a list"],
+  [made({}, ["free"], { plan: "free" }), "plan must be a function"],
+  [made({}, ["free"], { plan: () => "free", planFor: -1 }), "planFor must be"],
+]);
 
 describe("a call", () => {
   const limiter = createRateLimiter({
