@@ -354,19 +354,4 @@ describe.each(DOORS)("over the %s", (door) => {
       expect(snapshots.mock.calls.map(([read]) => read.length)).toEqual([2, 2, 2]);
     });
   });
-
-  it.each([0, 1.5, NaN])("an option maxStreams of %d is rejected at construction", (maxStreams) => {
-    expect(() => start(door, { maxStreams })).toThrow(
-      "maxStreams must be a whole number of at least 1",
-    );
-  });
-
-  it.each([0, -1, NaN])(
-    "an option keyInterval of %d is rejected at construction",
-    (keyInterval) => {
-      expect(() => start(door, { keyInterval })).toThrow(
-        "keyInterval must be a number of ms above 0",
-      );
-    },
-  );
 });

@@ -118,16 +118,6 @@ describe("log-ins with blockFor and `on: error`", () => {
     });
   });
 
-  it("is denied to transactions when they are defined, which would undo the block", async () => {
-    const { rl } = await startApp(limits);
-    const message = 'rateLimited.transaction() cannot charge "logIn"';
-    expect(() => rl.rateLimited.transaction("logIn")).toThrow(message);
-    expect(() => rl.rateLimited.transaction(["few", "logIn"])).toThrow(message);
-    const config = { ...few, blockFor: MINUTE };
-    expect(() => rl.rateLimited.transaction("few", { config })).toThrow('cannot charge "few"');
-    expect(rl.rateLimited.transaction("few")).toBeTypeOf("function");
-  });
-
   it("is denied to a transaction whose config for a call has a block", async () => {
     const { limiter, t, rl } = await startApp(limits);
     const config = () => ({ ...few, blockFor: MINUTE });

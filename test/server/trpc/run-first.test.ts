@@ -87,25 +87,3 @@ it("gives everything back of a call that costs nothing", async () => {
   await expect(client.fail.mutate(5)).rejects.toThrow("CONFLICT");
   expect(await left()).toEqual([10, 0]);
 });
-
-it("refuses at its definition what makes no sense", async () => {
-  const { rl } = await start();
-  const { first } = rl.rateLimited;
-  const refused: [() => unknown, string][] = [
-    [() => first("plan" as never), 'rateLimited.first() needs a list of limits, got "plan"'],
-    [() => first([]), "needs the name of at least one limit"],
-    [() => first(["plan", "plan"]), "charges each limit once"],
-    [() => first(["shown", "credits"]), '"shown", which is a shadow'],
-    [() => first(["plan"], { reserve: true } as never), "reserve is not an option"],
-    [() => first(["plan"], { split: 1 } as never), "split must be a boolean, got 1"],
-    [
-      () => rl.rateLimited("credits", { resetOnSuccess: true }),
-      'resetOnSuccess does not go with the credits "credits"',
-    ],
-    [
-      () => rl.rateLimited(["plan", "credits"], { reserve: true }),
-      'reserve does not go with the credits "credits"',
-    ],
-  ];
-  for (const [define, message] of refused) expect(define).toThrow(message);
-});

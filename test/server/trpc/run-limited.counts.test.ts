@@ -22,18 +22,6 @@ function setUp() {
 }
 
 describe("a count that is no number", () => {
-  it("is refused where the procedure is defined", () => {
-    const { rl } = setUp();
-    const wrong = { count: undefined } as never;
-    for (const define of [
-      () => rl.rateLimited("tokens", wrong),
-      () => rl.rateLimited(["tokens", "daily"], wrong),
-      () => rl.rateLimited.first(["tokens", "daily"], wrong),
-    ]) {
-      expect(define).toThrow(/count must be a finite number of at least 0, got undefined/);
-    }
-  });
-
   it.each([undefined, NaN])(
     "is refused where a function returns %s, and takes nothing",
     async (n) => {

@@ -159,24 +159,6 @@ describe("rateLimited with a first", () => {
   const { rl } = createLimitedTRPC(limits);
   const hold = { for: HOUR, then: "keep" } as const;
 
-  it.each([
-    [[{ first: [] }], {}, "first needs a list of at least one limit, got an empty list"],
-    [[{ first: "plan" }], {}, 'first needs a list of at least one limit, got "plan"'],
-    [[{ first: ["paln"] }], {}, 'the limiter has no limit "paln"'],
-    [[{ first: ["plan"], count: 2 }], {}, "count is not an option of a first of rateLimited()"],
-    [[{ first: ["plan"], split: 1 }], {}, "split must be a boolean, got 1"],
-    [["plan", { first: ["plan"] }], {}, "rateLimited() charges each limit once"],
-    [[{ first: ["shown", "plan"] }], {}, 'first cannot ask "shown", which is a shadow'],
-    [[{ first: ["jobs", "plan"] }], {}, 'first cannot ask "jobs", which has slots and no tokens'],
-    [[{ first: ["plan"] }], { reserve: true }, "reserve does not go with a first"],
-    [[{ first: ["plan"] }], { resetOnSuccess: true }, "resetOnSuccess does not go with a first"],
-    [[{ first: ["plan", "daily"] }], { hold }, '"daily" has no holds'],
-    [[{ first: ["daily"] }, "shown"], { hold }, '"daily" has no holds'],
-    [[{ first: ["plan"] }, { first: ["credits"] }], { hold }, "hold goes with one first at most"],
-  ] as const)("refuses %j with %j", (names, options, message) => {
-    expect(() => rl.rateLimited(names as never, options)).toThrow(message);
-  });
-
   it("goes with limits that hold and with limits that do not", () => {
     rl.rateLimited(["member", { first: ["daily"] }], { hold });
     rl.rateLimited(["daily", { first: ["plan", "credits"] }], { hold });

@@ -149,15 +149,4 @@ describe("a procedure with hold", () => {
     expect(await held()).toEqual([30, 0]);
     expect(await limiter.getValue("credits")).toMatchObject({ value: 20, held: 0 });
   });
-
-  it("is refused where nothing can be held", () => {
-    const { rl } = setUp();
-    const message = /has no holds: add holds: true/;
-    expect(() => rl.rateLimited("perMinute", { hold })).toThrow(message);
-    expect(() => rl.rateLimited.first(["tokens", "perMinute"], { hold })).toThrow(
-      /"perMinute" has no holds/,
-    );
-    expect(() => rl.rateLimited("slots", { hold })).toThrow(/hold is for limits of tokens/);
-    expect(() => rl.rateLimited("tokens", { hold: { for: 1 } as never })).toThrow(/hold.then must/);
-  });
 });

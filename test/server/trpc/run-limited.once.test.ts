@@ -118,12 +118,4 @@ describe("a procedure with once", () => {
     }
     expect(await left("few")).toBe(3);
   });
-
-  it("cannot be defined with one id for all calls, or for shards", () => {
-    const { rl } = setUp();
-    expect(() => rl.rateLimited("few", { once: "a" as never })).toThrow("once must be a function");
-    expect(() => rl.rateLimited(["few", "wide"], { once: () => "a" })).toThrow(
-      'once does not go with shards, and "wide" has them',
-    );
-  });
 });

@@ -249,17 +249,6 @@ describe("the option admin", () => {
   const limits = { one: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
   const t = initTRPC.create();
 
-  it.each<[string, object, string]>([
-    ["without authorize", { actor: () => "ada" }, "admin.authorize must be a function"],
-    ["with an actor that is no function", { authorize: () => true, actor: "ada" }, "admin.actor"],
-    ["with an option that does not exist", { authorize: () => true, who: 1 }, "who"],
-  ])("%s throws, before any request", (_, admin, message) => {
-    const limiter = createRateLimiter({ store: memoryStore(), limits });
-    expect(() =>
-      createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, admin: admin as never }),
-    ).toThrow(message);
-  });
-
   it("costs nothing before the router is read, and nothing where nobody may look", async () => {
     const limiter = createRateLimiter({ store: memoryStore(), limits });
     const listens: unknown[] = [];
