@@ -194,17 +194,3 @@ describe("a repeat of a call, while the first one still works", () => {
     expect(await at.state()).toEqual({ left: 500, held: 0 });
   });
 });
-
-it.each([
-  [{ for: MINUTE }, "hold.then must be"],
-  [{ for: 0.5, then: "keep" }, "hold.for must be"],
-  ["keep", "hold must be an object"],
-])("refuses a hold of %j where the model is made", (hold, message) => {
-  expect(() => setUp({ hold: hold as never })).toThrow(message);
-});
-
-it("refuses a hold where no limit has holds", () => {
-  const limiter = createRateLimiter({ store: memoryStore(), limits: { few: limits.provider } });
-  const hold = { for: MINUTE, then: "keep" } as const;
-  expect(() => limitModel(limiter, { name: "few", key, hold })).toThrow('"few" has no holds');
-});

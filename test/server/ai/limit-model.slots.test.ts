@@ -260,33 +260,3 @@ it("knows whose slots they are, and the plan, from the call", async () => {
   for (const stream of streams) await stream.cancel();
   expect((await at.limiter.check("byPlan", { key, plan: "pro" })).value).toBe(2);
 });
-
-describe("slots of limitModel", () => {
-  const limiter = createRateLimiter({ store: memoryStore(), plans: ["free", "pro"], limits });
-  const { limit, limitAll, settle, observe } = limiter;
-
-  it.each([
-    [{ name: "answrs", key }, 'the limiter has no limit "answrs"'],
-    [{ name: "tokens", key }, 'needs a limit of kind "concurrency", got "tokens"'],
-    [{ name: "answers" }, 'needs a key for "answers", got undefined'],
-    [{ name: "answers", key, holder: "a" }, "holder is not an option of slots of limitModel()"],
-    [{ name: "answers", key, maxWait: -1 }, "maxWait must be a number of ms of at least 0, got -1"],
-    [
-      { name: "answers", key, plan: "pro" },
-      "plan of slots of limitModel() is for limits with plans",
-    ],
-    [{ name: "byPlan", key, plan: "por" }, 'one of "free", "pro"'],
-    [{ name: "byPlan", key }, '"byPlan" has plans, and nothing says the plan'],
-    ["answers", 'the options of slots of limitModel() must be an object, got "answers"'],
-  ])("refuses %j", (slots, message) => {
-    expect(() => limitModel(limiter, { name: "tokens", key, slots } as never)).toThrow(message);
-  });
-
-  it("needs the limiter's enter", () => {
-    const lacking = { limits: limiter.limits, limit, limitAll, settle, observe };
-    const slots = { name: "answers", key } as const;
-    expect(() => limitModel(lacking, { name: "tokens", key, slots })).toThrow(
-      "slots of limitModel() needs the method enter of the limiter",
-    );
-  });
-});

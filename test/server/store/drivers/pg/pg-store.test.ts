@@ -144,12 +144,6 @@ describe("pgStore", () => {
     expect(await limiter.limit("few")).toMatchObject({ ok: true });
   });
 
-  it("throws for an unknown isolation", () => {
-    expect(() => pgStore(new pg.Pool(), { isolation: "snapshot" as never })).toThrow(
-      /isolation must be "serializable", or not given, got "snapshot"/,
-    );
-  });
-
   it("takes fractions of tokens from many keys at once, exactly", async () => {
     const { pool } = await setUp();
     const clock = createManualClock();
