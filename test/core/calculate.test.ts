@@ -214,10 +214,4 @@ describe.each([bucket, window])("a $kind", (config) => {
     const row = Object.freeze({ value: 1, ts: T });
     expect(() => calculateRateLimit(row, config, T + 10_000, 1)).not.toThrow();
   });
-
-  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("throws for a count of %d", (count) => {
-    expect(() => calculateRateLimit(null, config, T, count)).toThrow(
-      expect.objectContaining({ name: "RateLimitInputError", reason: "count" }),
-    );
-  });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { RateLimitConfig } from "../../core/limit-config.js";
+import { calculateRateLimit } from "../../core/calculate.js";
+import { refundRateLimit } from "../../core/refund.js";
+import { waitsInLine } from "../../core/waits-in-line.js";
 import { validateCount, validateSatisfiable } from "../../core/count.js";
 import { MINUTE } from "../../core/durations.js";
 
@@ -18,10 +21,6 @@ describe("validateCount", () => {
     expect(() => validateCount(count)).not.toThrow();
   });
 
-  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("rejects %d and quotes it", (count) => {
-    expect(() => validateCount(count)).toThrow(rejection("count", `${count}`));
-  });
-
   it.each([
     ["a string", "1"],
     ["null", null],
@@ -29,6 +28,20 @@ describe("validateCount", () => {
     ["undefined", undefined],
   ])("rejects %s from plain JavaScript", (_title, count) => {
     expect(() => validateCount(count as number)).toThrow(rejection("count"));
+  });
+});
+
+const held = { value: 0, config: limit, now: 0 };
+describe.each<[title: string, call: (count: number) => unknown]>([
+  ["validateCount", validateCount],
+  ["validateSatisfiable", (count) => validateSatisfiable("sends", limit, count, false)],
+  ["validateSatisfiable with reserve", (count) => validateSatisfiable("sends", limit, count, true)],
+  ["calculateRateLimit", (count) => calculateRateLimit(null, limit, 0, count)],
+  ["refundRateLimit", (count) => refundRateLimit([null], limit, 0, count)],
+  ["waitsInLine", (count) => waitsInLine(held, [count])],
+])("%s", (_title, call) => {
+  it.each([-1, -1e-9, NaN, Infinity, -Infinity])("rejects %d and quotes it", (count) => {
+    expect(() => call(count)).toThrow(rejection("count", `${count}`));
   });
 });
 
@@ -81,10 +94,5 @@ describe("validateSatisfiable", () => {
     expect(() => validateSatisfiable("sends", sharded, 5, false)).toThrow(
       rejection("unsatisfiable", "two of its 5 shards"),
     );
-  });
-
-  it.each([-1, Number.NaN, Infinity])("rejects %d as an invalid count", (count) => {
-    expect(() => validateSatisfiable("sends", limit, count, false)).toThrow(rejection("count"));
-    expect(() => validateSatisfiable("sends", limit, count, true)).toThrow(rejection("count"));
   });
 });

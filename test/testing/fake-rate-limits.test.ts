@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFakeRateLimits, createManualClock } from "../../testing/index.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
+import { itThrows } from "../support/refusals.js";
 
 const LIMITS = {
   sendMessage: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
@@ -17,6 +18,15 @@ afterEach(() => {
 });
 
 describe("fake rate limits", () => {
+  const { deny: denyFake, fill: fillFake } = createFakeRateLimits();
+  const missing = { name: "sendMessage", key: undefined };
+  itThrows(Error, [
+    [() => denyFake(missing, Date.now() + 1000), "key must not be undefined"],
+    [() => fillFake(missing), "key must not be undefined"],
+    [() => denyFake("sendMessage", Date.now()), "retryAt must be after"],
+    [() => denyFake("sendMessage", NaN), "got NaN"],
+  ]);
+
   it("grant everything from the first read, until the test changes them", () => {
     const limits = createFakeRateLimits();
     expect(limits.status(item, 1)).toEqual({ ok: true });
@@ -170,18 +180,5 @@ describe("fake rate limits", () => {
     // @ts-expect-error the same
     named.fill("three");
     expect(limits.status({ name: "windowed" }, 1)?.ok).toBe(false);
-  });
-
-  it("reject a key that is there and undefined, as a limiter does", () => {
-    const { deny, fill } = createFakeRateLimits();
-    const missing = { name: "sendMessage", key: undefined };
-    expect(() => deny(missing, Date.now() + 1000)).toThrow("key must not be undefined");
-    expect(() => fill(missing)).toThrow("key must not be undefined");
-  });
-
-  it("only deny in the future", () => {
-    const limits = createFakeRateLimits();
-    expect(() => limits.deny("sendMessage", Date.now())).toThrow(/retryAt must be after/);
-    expect(() => limits.deny("sendMessage", NaN)).toThrow(/got NaN/);
   });
 });

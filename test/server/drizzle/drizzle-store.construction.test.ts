@@ -13,11 +13,12 @@ import mysql from "mysql2";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { drizzleStore } from "../../../server/drizzle/index.js";
-import { createRateLimiter, HOUR } from "../../../server/index.js";
+import { createRateLimiter, HOUR, RateLimitConfigError } from "../../../server/index.js";
 import { connectPool } from "../../support/connect-pool.js";
 import { createPostgres } from "../../support/database.js";
 import { drizzleBetterSqlite3 } from "../../support/drizzle-synchronous.js";
 import { connectLibsql } from "../../support/open-orm.js";
+import { itThrows, type Refusal } from "../../support/refusals.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 10, period: HOUR, maxReserved: 5 },
@@ -42,80 +43,70 @@ it("runs on the version of Drizzle that the test project asks for", () => {
   expect(npmVersion).toMatch(process.env["DRIZZLE_VERSION"] === "1" ? /^1\.0\.0-/ : /^0\./);
 });
 
-describe("drizzleStore refuses", () => {
-  it.each([
-    [
-      "a client that only looks like better-sqlite3",
-      drizzleBetterSqlite3({ ...nothing, exec() {}, inTransaction: false, sync() {} } as never),
+const refused = (db: unknown, ...told: (RegExp | string)[]): Refusal => {
+  return [() => drizzleStore(db as ReturnType<typeof drizzlePg>), ...told];
+};
+const looksLike = drizzleBetterSqlite3({
+  ...nothing,
+  exec() {},
+  inTransaction: false,
+  sync() {},
+} as never);
+const table = pgTable("limits", { name: text("name"), key: text("user_id") });
+const given =
+  (options: object, db = drizzlePg({ client: new pg.Pool() })) =>
+  () =>
+    drizzleStore(db, options as never);
+const isolation = given({ isolation: "serializable" }, drizzlePgProxy(answerNothing) as never);
+
+describe("drizzleStore", () => {
+  itThrows(RateLimitConfigError, [
+    refused(
+      looksLike,
       /synchronous, and its client is not one of better-sqlite3, .*; use drizzle-orm\/libsql/,
-    ],
-    [
-      "sql.js",
+    ),
+    refused(
       drizzleSqlJs(nothing as never),
       /its transactions are synchronous, .* use drizzle-orm\/libsql/,
-    ],
-    [
-      "D1",
+    ),
+    refused(
       drizzleD1(nothing as never),
-      /its client is no binding to D1; give Drizzle one, such as env\.DB/,
-    ],
-    ["sqlite-proxy", drizzleSqliteProxy(answerNothing), /one connection for all/],
-    ["mysql-proxy", drizzleMysqlProxy(answerNothing), /no transactions; use drizzle-orm\/mysql2/],
-    [
-      "a single connection of pg",
-      drizzlePg({ client: new pg.Client() }),
-      /one connection.*give Drizzle a pg.Pool/,
-    ],
-    [
-      "a dialect that it does not know",
+      "its client is no binding to D1; give Drizzle one, such as env.DB",
+    ),
+    refused(drizzleSqliteProxy(answerNothing), "one connection for all"),
+    refused(drizzleMysqlProxy(answerNothing), "no transactions; use drizzle-orm/mysql2"),
+    refused(drizzlePg({ client: new pg.Client() }), /one connection.*give Drizzle a pg.Pool/),
+    refused(
       databaseOf("FutureDialect", "LibSQLSession"),
-      /dialect \(FutureDialect, of the driver LibSQLSession\) is not known; known are .* in Drizzle 0\.38 to 0\.45, and 1\.0 from its betas on/,
-    ],
-    [
-      "another kind of database",
+      "dialect (FutureDialect, of the driver LibSQLSession) is not known",
+      /known are .* in Drizzle 0\.38 to 0\.45, and 1\.0 from its betas on/,
+    ),
+    refused(
       databaseOf("SingleStoreDialect", "SingleStoreDriverSession"),
-      /driver \(SingleStoreDriverSession\) is for another database/,
-    ],
-    ["Effect", databaseOf("PgDialect", "EffectPgSession"), /EffectPgSession returns effects/],
-    ["Turso", databaseOf("SQLiteDialect", "TursoDatabaseSession"), /TursoDatabaseSession has not/],
-    [
-      "SQLite through Bun's SQL client",
+      "driver (SingleStoreDriverSession) is for another database",
+    ),
+    refused(databaseOf("PgDialect", "EffectPgSession"), "EffectPgSession returns effects"),
+    refused(databaseOf("SQLiteDialect", "TursoDatabaseSession"), "TursoDatabaseSession has not"),
+    refused(
       databaseOf("SQLiteDialect", "BunSQLiteSession"),
-      /one connection for all; use drizzle-orm\/libsql or drizzle-orm\/bun-sqlite/,
-    ],
+      "one connection for all; use drizzle-orm/libsql or drizzle-orm/bun-sqlite",
+    ),
+    refused(databaseOf("PgDialect", "BunSQLSession"), "not a SQL client of Bun"),
+    refused({}, "must be what drizzle() returns"),
     [
-      "Bun's driver without a client of Bun",
-      databaseOf("PgDialect", "BunSQLSession"),
-      /not a SQL client of Bun/,
+      given({ table }),
+      'table "limits" must have the columns name, key, shard, used, ts; it lacks key, shard, used, ts',
     ],
-    ["something else", {} as ReturnType<typeof drizzlePg>, /must be what drizzle\(\) returns/],
-  ])("%s, and says why", (_, db, message) => {
-    expect(() => drizzleStore(db)).toThrow(message);
-    expect(() => drizzleStore(db)).toThrow(expect.objectContaining({ kind: "InvalidConfig" }));
-  });
+    [given({ table: 5 }), "a Drizzle table, or the name"],
+    [isolation, "PgRemoteSession of drizzle-orm has no transactions, so leave isolation out"],
+  ]);
 
-  it("a single connection of mysql2", () => {
+  it("refuses a single connection of mysql2", () => {
     const connection = mysql.createConnection({ host: "127.0.0.1", port: 1 });
     connection.on("error", () => {});
     onTestFinished(() => connection.destroy());
     const db = drizzleMysql({ client: connection });
     expect(() => drizzleStore(db)).toThrow(/give Drizzle a pool of mysql2/);
-  });
-
-  it("a table without the columns of a limit", () => {
-    const table = pgTable("limits", { name: text("name"), key: text("user_id") });
-    const db = drizzlePg({ client: new pg.Pool() });
-    expect(() => drizzleStore(db, { table })).toThrow(
-      'table "limits" must have the columns name, key, shard, used, ts; it lacks key, shard, used, ts',
-    );
-    expect(() => drizzleStore(db, { table: 5 as never })).toThrow(/a Drizzle table, or the name/);
-  });
-
-  it("Serializable decisions on a driver without transactions", () => {
-    const db = drizzlePgProxy(answerNothing);
-    expect(() => drizzleStore(db, { isolation: "serializable" })).toThrow(
-      "PgRemoteSession of drizzle-orm has no transactions, so leave isolation out",
-    );
   });
 });
 

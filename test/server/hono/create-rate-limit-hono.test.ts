@@ -252,6 +252,13 @@ describe("the options of createRateLimitHono", () => {
     [() => create({ limiter, key: "ada" }), /key must be a function/],
     [() => create({ limiter, key: () => "ada", config: {} }), /config must be a function/],
     [() => create({ limiter, key: () => "ada", keys: 1 }), /keys/],
+    [() => create({ limiter, key: () => "ada", respond: "no" }), /respond must be a function/],
+    [
+      () => create({ limiter, key: () => "ada", xRateLimit: "ms" }),
+      /xRateLimit must be "seconds" or/,
+    ],
+    [() => use("logIn", { respond: {} }), /respond must be a function/],
+    [() => use("logIn", { count: undefined }), /count must be a finite number/],
     [() => use("sendMesage"), /no limit "sendMesage"/],
     [() => use([]), /at least one limit/],
     [() => use(["logIn", "logIn"]), /each limit once/],
@@ -271,12 +278,6 @@ describe("the options of createRateLimitHono", () => {
 });
 
 describe("a count that is no number", () => {
-  it("is refused where the route is defined", () => {
-    const { rateLimited } = open();
-    const wrong = { count: undefined } as never;
-    expect(() => rateLimited("sendMessage", wrong)).toThrow(/count must be a finite number/);
-  });
-
   it.each([undefined, NaN])(
     "is refused where a function returns %s, and takes nothing",
     async (n) => {
