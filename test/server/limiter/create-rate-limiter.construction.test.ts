@@ -170,11 +170,3 @@ it("a listener that has unsubscribed receives no changes, not even of the channe
   await limiter.reset("first");
   expect([changed.length, channel.size]).toEqual([5, 0]);
 });
-
-it("a config does not make an invalid name valid", async () => {
-  const limiter = createRateLimiter({ store: memoryStore(), limits: {} });
-  for (const name of ["", "a\0b", "n".repeat(192)]) {
-    const calling = limiter.limit(name, { config: limit });
-    await expect(calling).rejects.toMatchObject({ reason: "name" });
-  }
-});

@@ -3,6 +3,7 @@ import { RateLimitInputError } from "../../../server/index.js";
 import {
   type Call,
   callsOf,
+  config,
   everyLimiterRefuses,
   keep,
   limitAllOf,
@@ -11,6 +12,10 @@ import {
 const AFTER = "after must be the next of another page";
 const long = "k".repeat(10_000);
 const calls: Call[] = [
+  // A config of its own does not make a name valid.
+  ...["", "a\0b", "n".repeat(192)].map((name): Call => {
+    return ["limit", [name, { config }], { reason: "name" }];
+  }),
   ["limit", ["nope"], 'unknown rate limit "nope"'],
   ["limit", ["__proto__"], 'unknown rate limit "__proto__"'],
   ["limit", ["constructor"], 'unknown rate limit "constructor"'],

@@ -10,7 +10,25 @@ import {
   limits,
 } from "../../support/refused-calls.js";
 
+const ofLimit = "key, plan, config, count, atLeast, reserve, throws, once, hold, context";
+const uses: [verb: string, use: string][] = [
+  ["limit", ofLimit],
+  ["check", ofLimit],
+  ["reset", "key, plan, config"],
+  ["refund", "key, plan, config, count, result"],
+  ["getValue", "key, plan, config"],
+  ["acquire", "key, plan, config, count, maxWait, signal, once, hold, context"],
+];
+type Inside = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
 const calls: Call[] = [
+  ...uses.flatMap(([verb, use]): Call[] => {
+    const args = ["plan", { ky: "a" }];
+    const message = `ky is not an option of ${verb}(), got "a"; use ${use}`;
+    const misspelt: Call = [verb, args, { option: "ky", value: "a", message }];
+    if (verb === "acquire") return [misspelt];
+    return [misspelt, ["transaction", [(inside: Inside) => inside[verb]!(...args)], message]];
+  }),
   ...["ada", 0, null].map((value): Call => {
     const told = `the options of limit() must be an object, got ${JSON.stringify(value)}`;
     return ["limit", ["plan", value], told];

@@ -307,22 +307,6 @@ describe("usage", () => {
     expect(trips.length).toBe(Math.ceil(items.length / 400));
   });
 
-  it.each([
-    [{ from: START, to: START }, /to must be after from/],
-    [{ from: START, to: Number.NaN }, /to must be an instant/],
-    [{ from: undefined, to: START }, /from must be an instant/],
-    [{ from: START, to: START + 50_001 * HOUR }, /50001 spans of 3600000 ms.* reads 50000/],
-    [
-      { ...hours(2), every: MINUTE },
-      /every must be a multiple of the limit's usage.every, 3600000/,
-    ],
-    [{ ...hours(2), until: 1 }, /until is not an option of usage\(\)/],
-    [{ ...hours(2), key: undefined }, /key must not be undefined/],
-  ])("refuses %j", async (options, message) => {
-    const { limiter } = open(START);
-    await expect(limiter.usage("tokens", options as never)).rejects.toThrow(message);
-  });
-
   it("is not shown to clients, and refuses a key without room for an instant", async () => {
     const { limiter } = open(START);
     const result = await limiter.limit("send", { key: "ann", count: 3 });

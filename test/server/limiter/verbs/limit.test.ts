@@ -27,6 +27,12 @@ function setUp() {
 }
 
 describe("limit", () => {
+  it("takes no options from a prototype", async () => {
+    const options = Object.create({ inherited: true }) as object;
+    const result = await setUp().limiter.limit("sendMessage", options);
+    expect(result).toMatchObject({ ok: true, value: 2 });
+  });
+
   it("grants what the bucket holds, then denies with the exact wait, then grants again", async () => {
     const { clock, limiter } = setUp();
     expect(await limiter.limit("sendMessage", { key: "u" })).toMatchObject({ ok: true, value: 2 });

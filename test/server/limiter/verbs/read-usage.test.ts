@@ -103,6 +103,17 @@ describe("a month", () => {
     ["hours", { from: 0, to: DAY, every: "day" }, /every: "day" goes with month/],
     ["hours", { month: "2030-04", every: "week" }, /every must be/],
     ["hours", {}, /from must be an instant/],
+    ["hours", { from: undefined, to: DAY }, /from must be an instant/],
+    ["hours", { from: 0, to: NaN }, /to must be an instant/],
+    ["hours", { from: DAY, to: DAY }, /to must be after from/],
+    ["hours", { from: 0, to: 50_001 * HOUR }, /50001 spans of 3600000 ms.* reads 50000/],
+    [
+      "hours",
+      { from: 0, to: DAY, every: MINUTE },
+      /a multiple of the limit's usage.every, 3600000/,
+    ],
+    ["hours", { from: 0, to: DAY, until: 1 }, /until is not an option of usage\(\)/],
+    ["hours", { from: 0, to: DAY, key: undefined }, /key must not be undefined/],
   ] as const)("of %s is refused with %j", async (name, options, message) => {
     const { limiter } = open();
     await expect(limiter.usage(name, { key, ...options } as never)).rejects.toThrow(message);
