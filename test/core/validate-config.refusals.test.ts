@@ -55,11 +55,11 @@ const perBase: [base: object, rows: Row[]][] = [
       [{ usage: null }, "usage", "must be true, or an object"],
       [{ usage: { for: 1 } }, "usage.for", "is not an option, got 1; use every, keep"],
       [{ usage: { every: 59_999 } }, "usage.every", "got 59999"],
-      [{ usage: { every: 7 * HOUR } }, "usage.every", "divides a day"],
-      [{ usage: { every: 2 * DAY } }, "usage.every", ""],
-      [{ usage: { every: NaN } }, "usage.every", ""],
+      ...[59_999, 7 * HOUR, 2 * DAY, NaN].map((every): Row => {
+        return [{ usage: { every } }, "usage.every", "divides a day"];
+      }),
       [{ usage: { keep: MINUTE } }, "usage.keep", "at least every (3600000)"],
-      [{ usage: { keep: 2 ** 53 } }, "usage.keep", ""],
+      [{ usage: { keep: 2 ** 53 } }, "usage.keep", "must be a whole number"],
       [{ usage: { changes: "yes" } }, "usage.changes", 'must be a boolean, got "yes"'],
     ],
   ],
@@ -69,7 +69,6 @@ const perBase: [base: object, rows: Row[]][] = [
       [{ rate: 0 }, "rate", "must be a finite number above 0, got 0"],
       [{ period: "year" }, "period", '"day", "week" or "month", got "year"'],
       [{ period: "month", start: Number.MAX_SAFE_INTEGER }, "start", "must be a date"],
-      [{ period: "month", start: 9e15 }, "start", "must be a date"],
       [{ starts: [1] }, "starts", "is not an option"],
       [{ afterBlock: "new window" }, "afterBlock", "left out of a limit without blockFor"],
     ],
@@ -89,10 +88,9 @@ const perBase: [base: object, rows: Row[]][] = [
     daily,
     [
       [{ timeZone: "Berlin" }, "timeZone", 'a time zone, such as "Europe/Berlin", got "Berlin"'],
-      [{ timeZone: "Mars/Olympus" }, "timeZone", "must be the name of a time zone"],
-      [{ timeZone: "" }, "timeZone", "must be the name of a time zone"],
-      [{ timeZone: "+02:00" }, "timeZone", "must be the name of a time zone"],
-      [{ timeZone: 2 }, "timeZone", "must be the name of a time zone"],
+      ...["Mars/Olympus", "", "+02:00", 2].map((timeZone): Row => {
+        return [{ timeZone }, "timeZone", "must be the name of a time zone"];
+      }),
       [{ period: DAY, timeZone: "UTC" }, "timeZone", "must be left out, or go with"],
       [{ weekStart: 1 }, "weekStart", 'must be left out, or go with a period of "week"'],
       [{ period: "week", weekStart: 7 }, "weekStart", "must be a whole number from 0"],
@@ -155,19 +153,13 @@ const refused = perBase.flatMap(([base, rows]) =>
 
 it.each(refused)("%j is refused for its %s, with %j", (config, option, reason) => {
   const name = `limits.a.${option}`;
-  let error: unknown;
-  try {
-    validateConfig(config as never, "limits.a");
-  } catch (thrown) {
-    error = thrown;
-  }
-  expect(error).toMatchObject({ name: "RateLimitConfigError", option: name });
-  expect((error as Error).message.startsWith(`${name} `)).toBe(true);
-  expect((error as Error).message).toContain(reason);
-  const { kind } = config as { kind: string };
+  const validate = () => validateConfig(config as never, "limits.a");
+  expect(validate).toThrow(expect.objectContaining({ name: "RateLimitConfigError", option: name }));
+  expect(validate).toThrow(new RegExp(`^${name.replace(/[[\]]/g, String.raw`\$&`)} `));
+  expect(validate).toThrow(reason);
   // What credits have at all may be wrong; nothing else goes with them.
-  const isOther = kind === "credits" && !/^(must be|is not an option)/.test(reason);
-  if (isOther) expect((error as Error).message).toContain('does not go with kind: "credits", got ');
+  const isOther = "kind" in config && config.kind === "credits" && !/^(must|is not)/.test(reason);
+  if (isOther) expect(validate).toThrow(`${name} does not go with kind: "credits", got `);
 });
 
 it.each([
@@ -178,8 +170,7 @@ it.each([
   ...[undefined, false, true, {}, { every: MINUTE }, { every: DAY, keep: DAY }].map((usage) => {
     return { ...bucket, usage };
   }),
-  { ...window, period: "month" },
-  { ...closing, period: "month" },
+  ...[window, closing].map((config) => ({ ...config, period: "month" })),
   { ...closing, afterBlock: "next window" },
   daily,
   { ...daily, timeZone: "europe/berlin" },
@@ -191,10 +182,12 @@ it.each([
   { ...hot, shards: 1 },
   { ...hot, lease: undefined },
   credits,
-  { ...credits, capacity: 10 },
-  { ...credits, shadow: true },
-  { ...credits, rememberDenials: 100 },
-  { ...credits, usage: { every: 8 * HOUR } },
+  ...[
+    { capacity: 10 },
+    { shadow: true },
+    { rememberDenials: 100 },
+    { usage: { every: 8 * HOUR } },
+  ].map((options) => ({ ...credits, ...options })),
   // As `configOf` and snapshots give it.
   { ...credits, rate: 0, period: 1, capacity: 2 ** 53 },
   { kind: "concurrency", slots: 1 },
