@@ -343,5 +343,3 @@ describe.skipIf(mysqlUrl === undefined)("mysqlStore on pools with callbacks", ()
     await expect(limiter.limit("few")).rejects.toThrow(/not of mariadb\/callback/);
   });
 });
-
-describe("mysqlStore", () => {});
