@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GeneralBatch } from "../../../../server/store/group-commit/batch.js";
 import { Flights } from "../../../../server/store/group-commit/flights.js";
 import type { Way, WayName } from "../../../../server/store/group-commit/batch.js";
-import type { Decision } from "../../../../server/store/store.js";
+import { type Decision, rowKey } from "../../../../server/store/store.js";
 import { row } from "../sql/fake-database.js";
 
 const decision = (...keys: string[]): Decision<undefined> => ({
@@ -21,12 +21,20 @@ function batchOf(name: WayName, ...keys: string[]): GeneralBatch {
 const open = (serializable = false) => new Flights({ maxInFlight: 2, serializable });
 
 describe("a batch", () => {
-  it("keeps its rows busy from its dispatch to its answer", () => {
+  it.each([
+    ["take", ["a"]],
+    ["take", ["a", "b"]],
+    ["decide", ["a", "b"]],
+  ] as const)("keeps its rows busy from its dispatch to its answer: %s of %j", (way, keys) => {
     const flights = open();
-    const batch = batchOf("decide", "a", "b");
+    const batch = batchOf(way, ...keys);
     expect(batch.place).toBe("queued");
     flights.start(batch, 0);
-    expect([batch.place, flights.busy.size, flights.isIdle]).toEqual(["in flight", 2, false]);
+    expect([batch.place, [...flights.busy], flights.isIdle]).toEqual([
+      "in flight",
+      keys.map((key) => rowKey(row(key))),
+      false,
+    ]);
     flights.end(batch, 5);
     expect([batch.place, flights.busy.size, flights.isIdle]).toEqual(["answered", 0, true]);
   });
@@ -37,13 +45,19 @@ describe("a batch", () => {
     expect([flights.busy.size, flights.isReading, flights.isIdle]).toEqual([0, true, false]);
   });
 
-  it("leaves room for another one until the bound of those in flight", () => {
-    const flights = open();
-    flights.start(batchOf("decide", "a"), 0);
-    expect(flights.hasRoom).toBe(true);
-    flights.start(batchOf("decide", "b"), 0);
-    expect(flights.hasRoom).toBe(false);
-  });
+  it.each(["take", "decide"] as const)(
+    "leaves room for another one until the bound of those in flight: %s",
+    (way) => {
+      const flights = open();
+      flights.start(batchOf(way, "a"), 0);
+      expect(flights.hasRoom).toBe(true);
+      flights.start(batchOf(way, "b"), 0);
+      expect(flights.hasRoom).toBe(false);
+      const single = new Flights({ maxInFlight: 1, serializable: false });
+      single.start(batchOf(way, "a"), 0);
+      expect(single.hasRoom).toBe(false);
+    },
+  );
 
   it("is set aside after 50 ms if it locks its rows, which stay busy", () => {
     const flights = open();
@@ -150,6 +164,36 @@ describe("a batch", () => {
     ]);
   });
 
+  it("leaves its place to another one once it is answered, also after it was given up", () => {
+    const flights = open();
+    const batches = Array.from({ length: 6 }, (_, i) => batchOf("take", `${i}`));
+    const [first, second, third, fourth, fifth, sixth] = batches as [
+      GeneralBatch,
+      GeneralBatch,
+      GeneralBatch,
+      GeneralBatch,
+      GeneralBatch,
+      GeneralBatch,
+    ];
+    const places = () => batches.map(({ place }) => place);
+    for (const batch of [first, second]) flights.start(batch, 0);
+    flights.look(100);
+    flights.end(first, 200);
+    for (const batch of [third, fourth]) flights.start(batch, 200);
+    // One place is free, the place of the first batch.
+    flights.look(300);
+    expect(places().slice(0, 4)).toEqual(["answered", "stalled", "stalled", "in flight"]);
+    flights.look(10_200);
+    expect(places().slice(1, 4)).toEqual(["given up", "stalled", "stalled"]);
+    flights.end(second, 10_300);
+    for (const batch of [fifth, sixth]) flights.start(batch, 10_300);
+    // No batch is given up any more, so the next batch is given up after 10 s, and not 20 s.
+    flights.look(20_299);
+    expect(places().slice(2, 4)).toEqual(["stalled", "stalled"]);
+    flights.look(20_300);
+    expect(places().slice(1, 5)).toEqual(["answered", "given up", "stalled", "stalled"]);
+  });
+
   it("is given up only where fewer than two are, and each waits for twice as long", () => {
     const flights = open();
     const batches = Array.from({ length: 6 }, (_, i) => batchOf("take", `${i}`));
@@ -182,10 +226,14 @@ it("says that something has waited once a batch has no answer that is not new", 
   expect([flights.hasWaited(49), flights.hasWaited(50)]).toEqual([false, true]);
 });
 
-it("hurries a take while others wait for rows", () => {
+it.each([
+  ["another batch has just begun", "decide", 0, false],
+  ["another batch waits for locked rows", "lock", 50, true],
+  ["another take has stalled", "take", 100, true],
+] as const)("hurries a take where it has to: %s", (_, way, ms, isHurried) => {
   const flights = open();
-  expect(flights.start(batchOf("take", "a"), 0)).toBe(false);
-  flights.start(batchOf("lock", "b"), 0);
-  flights.look(50);
-  expect(flights.start(batchOf("take", "c"), 50)).toBe(true);
+  expect(flights.start(batchOf("take", "a"), ms)).toBe(false);
+  flights.start(batchOf(way, "b"), 0);
+  flights.look(ms);
+  expect(flights.start(batchOf("take", "c"), ms)).toBe(isHurried);
 });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { takeTokens } from "../../../../../core/decide.js";
 import type { Row } from "../../../../../core/rows/row.js";
+import { Flights, WAITING_AFTER } from "../../../../../server/store/group-commit/flights.js";
 import { createGroupCommit } from "../../../../../server/store/group-commit/group-commit.js";
+import { SpentRows } from "../../../../../server/store/group-commit/spent-rows.js";
+import { AloneWay } from "../../../../../server/store/group-commit/ways/alone.js";
 import { type RowAccess, UnsentError } from "../../../../../server/store/row-access.js";
 import { type Decision, rowKey, type Submission } from "../../../../../server/store/store.js";
 import { createFakeDatabase, row } from "../../sql/fake-database.js";
@@ -46,6 +49,51 @@ function open(before: () => void = () => {}) {
   return { store, seen, rows, takeElsewhere };
 }
 
+/** A call that is answered by `answers`, and the way that it goes when it is alone. */
+function openWay(takeOne: RowAccess["takeOne"]) {
+  const { access } = createFakeDatabase({ hasLocks: true });
+  const way = new AloneWay({ ...access, takeOne }, new SpentRows());
+  const answers: unknown[] = [];
+  const call: Submission<unknown> = {
+    decision: plainTake("a"),
+    expired: false,
+    resolve: (answer) => void answers.push(answer),
+    reject: (error) => void answers.push(error),
+  };
+  return { way, call, answers };
+}
+
+describe("the take of a call that is alone", () => {
+  it.each([false, true])(
+    "waits for a row that is held, unless it is hurried: %s",
+    async (isHurried) => {
+      const waits: boolean[] = [];
+      const { way, call, answers } = openWay(async ({ fresh }, { mayWait }) => {
+        waits.push(mayWait);
+        return fresh;
+      });
+      const take = way.begin(call)!;
+      const outcome = await way.carryOut(take, isHurried);
+      expect(waits).toEqual([!isHurried]);
+      expect(outcome).toMatchObject({ again: [], conflicts: 0, failed: false });
+      expect(answers).toEqual([]);
+      outcome.answer();
+      expect(answers).toEqual(["granted, 9 left"]);
+    },
+  );
+
+  it("is in flight beside one that has stalled, and no other call joins it", () => {
+    const { way, call } = openWay(undefined);
+    const flights = new Flights({ maxInFlight: 2, serializable: false });
+    const [stalled, next] = [way.begin(call)!, way.begin(call)!];
+    flights.start(stalled, 0);
+    flights.look(WAITING_AFTER);
+    flights.start(next, WAITING_AFTER);
+    expect([stalled.place, next.place]).toEqual(["stalled", "in flight"]);
+    expect(next.way.join(next, call, way, 256)).toBe(false);
+  });
+});
+
 describe("a call that is alone", () => {
   it("is one statement for one row", async () => {
     const { store, seen, rows } = open();
@@ -55,7 +103,14 @@ describe("a call that is alone", () => {
     expect(rows.get(rowKey(row("a")))!.used).toBe(6);
   });
 
-  it("is decided where the statement takes nothing, and the next one on its row at once", async () => {
+  it("is decided where the statement takes nothing, because others have taken all", async () => {
+    const { store, seen, rows } = open();
+    rows.set(rowKey(row("a")), { used: 10, ts: 1e12 });
+    expect(await store.apply([plainTake("a")])).toEqual(["denied"]);
+    expect(seen).toEqual(["a"]);
+  });
+
+  it("is decided at once where the statement before it has taken the last token", async () => {
     const { store, seen } = open();
     await store.apply([plainTake("a", 10)]);
     seen.length = 0;
