@@ -85,6 +85,22 @@ describe("tokens that are given back", () => {
     expect(row.take(18, 1)).toBeUndefined();
   });
 
+  it("do not come back where a refill hides a later reservation", () => {
+    const row = createRow({ ...bucket, capacity: 4 }, { used: 4, ts: T });
+    const first = row.take(0, 3, true)!;
+    // One token was refilled and reserved again, so the debt is as it was.
+    expect(row.take(100, 1, true)).toBeDefined();
+    expect(row.back(100, first)).toBe(0);
+  });
+
+  it("do not come back where a later reservation has the part that came back before", () => {
+    const row = createRow({ ...bucket, capacity: 4 }, { used: 4, ts: T });
+    const first = row.take(0, 3, true)!;
+    expect(row.back(0, { ...first, count: 1 })).toBe(1);
+    expect(row.take(0, 1, true)).toBeDefined();
+    expect(row.back(0, { ...first, refunded: 1 })).toBe(0);
+  });
+
   it("come back from the end of a line, one call after the other", () => {
     const row = createRow(bucket, { used: 2, ts: T });
     const first = row.take(0, 2, true)!;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { refundRateLimit } from "../../core/refund.js";
+import { refundRateLimit, refundTaken } from "../../core/refund.js";
+import { bucketConfig } from "../../core/rows/credits.js";
 
 const T = Date.UTC(2030, 0, 1);
 const bucket = { kind: "token bucket", rate: 10, period: 1000, capacity: 5 } as const;
@@ -45,5 +46,14 @@ describe("refundRateLimit", () => {
     expect(refundRateLimit([{ used: 4, ts: T }], bucket, T - 5000, 1).next).toEqual([
       { used: 3, ts: T },
     ]);
+  });
+});
+
+describe("refundTaken", () => {
+  it("gives back no credits that came back before, however long ago they were taken", () => {
+    const credits = bucketConfig({ kind: "credits", capacity: 100 });
+    const taken = { used: 5, ts: T, count: 5, refunded: 3 };
+    const given = refundTaken([{ used: 8, ts: T }], credits, T + 1e9, 5, [taken]);
+    expect(given).toMatchObject({ value: 10, next: [{ used: 10 }], refunded: [2], rest: 3 });
   });
 });
