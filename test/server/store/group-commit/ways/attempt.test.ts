@@ -7,7 +7,7 @@ import {
   type WriteOutcomes,
 } from "../../../../../server/store/row-access.js";
 import type { WriteGroup } from "../../../../../server/store/plan-writes.js";
-import { type RowId, rowKey } from "../../../../../server/store/store.js";
+import { type RowId, rowKey, type Submission } from "../../../../../server/store/store.js";
 import { row } from "../../sql/fake-database.js";
 
 const [a, b, c] = ["a", "b", "c"].map(row) as [RowId, RowId, RowId];
@@ -26,16 +26,22 @@ const take = (...rows: RowId[]) => ({
   reject() {},
 });
 
-type Call = ReturnType<typeof take>;
+type Call = Submission<unknown>;
 
-/** Tries a batch of these calls on a database without rows. */
+/** A call that only reads its rows. */
+const look = (...rows: RowId[]): Call => ({
+  ...take(),
+  decision: { rows, decide: () => ({ result: "looked" }) },
+});
+
+/** Tries a batch of these calls on a database that has the rows `stored`. */
 async function tryBatch(
   calls: Call[],
   write: (
     groups: readonly WriteGroup[],
     isWanted: (group: WriteGroup) => boolean,
   ) => WriteOutcomes = () => new Map(),
-  { isLocking = false, serializable = false } = {},
+  { isLocking = false, serializable = false, stored = [] as RowId[] } = {},
 ) {
   const batch = new GeneralBatch({ name: "decide" } as Way);
   for (const call of calls) batch.add(call);
@@ -43,7 +49,7 @@ async function tryBatch(
   const statements: RowStatements = {
     async read(ids) {
       read.push(...ids.map(({ key }) => key));
-      return new Map();
+      return new Map(stored.map((id) => [rowKey(id), { used: 0, ts: 0 }]));
     },
     write: async (groups, isWanted) => write(groups, isWanted!),
   };
@@ -69,6 +75,19 @@ describe("a try of a batch", () => {
     });
     expect(wanted).toEqual([false, true]);
   });
+
+  it.each<[string, { isLocking?: boolean; serializable?: boolean }, number[]]>([
+    ["locks rows", { isLocking: true }, [1]],
+    ["is a Serializable transaction", { isLocking: true, serializable: true }, []],
+    ["locks no row", {}, []],
+  ])(
+    "that %s decides again what rests on several rows of which one is missing",
+    async (_, options, again) => {
+      const calls = [look(a, b), look(a, c), look(c)];
+      const { made } = await tryBatch(calls, undefined, { ...options, stored: [a, b] });
+      expect([...made.undecided]).toEqual(again);
+    },
+  );
 
   it.each<[string, "written" | "exists" | { error: unknown } | undefined, object]>([
     ["is written", "written", { undecided: [], written: [rowKey(a)] }],
