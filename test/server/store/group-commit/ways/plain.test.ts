@@ -77,6 +77,28 @@ describe("group commit on the plain path", () => {
     expect(counts).toEqual({ reads: 0, writes: 0, locked: 0 });
   });
 
+  it("takes the tokens of each of several rows together, in whatever order the calls came", async () => {
+    const { store, statements } = createPlainStore();
+    const keys = ["b", "a", "a", "c", "a", "c", "b"];
+    expect(await store.apply(keys.map((key) => plainTake(row(key))))).toEqual([
+      "granted, 9 remaining",
+      "granted, 9 remaining",
+      "granted, 8 remaining",
+      "granted, 9 remaining",
+      "granted, 7 remaining",
+      "granted, 8 remaining",
+      "granted, 8 remaining",
+    ]);
+    // Every process takes from its rows in the same order.
+    expect(statements).toEqual([
+      [
+        ["a", 3],
+        ["b", 2],
+        ["c", 2],
+      ],
+    ]);
+  });
+
   it("takes at most a full bucket in one statement, and decides the other calls one by one", async () => {
     const { store, statements } = createPlainStore();
     const calls = Array.from({ length: 14 }, () => store.apply([plainTake(row("a"))]));
