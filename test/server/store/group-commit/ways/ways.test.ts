@@ -24,13 +24,19 @@ function open(options: { serializable?: boolean; canTake?: boolean } = {}) {
   const { serializable = false, canTake = true } = options;
   const spent = new SpentRows();
   const take = canTake ? access.take : undefined;
-  const ways = new Ways({ ...access, serializable, take }, spent);
+  const takeOne = canTake ? async () => undefined : undefined;
+  const ways = new Ways({ ...access, serializable, take, takeOne }, spent);
   /** The calls have to be decided again, on this way. */
   const again = (job: Submission<unknown>, from: WayName, nextWay: WayName, conflicts = 1) => {
     const batch = ways.begin(ways[from], job);
     return ways.finish(batch, { again: [job], nextWay, conflicts, failed: false, answer() {} });
   };
-  return { ways, spent, again };
+  /** The call is answered. */
+  const answered = (job: Submission<unknown>) => {
+    const done = { again: [], nextWay: "take", conflicts: 0, failed: false, answer() {} } as const;
+    ways.finish(ways.begin(ways.of(job), job), done);
+  };
+  return { ways, spent, again, answered };
 }
 
 it("goes by the decision and by what the database can", () => {
@@ -67,6 +73,26 @@ it("goes on the way that the last batch of a call has said, and counts its confl
   again(job, "decide", "lock");
   ways.forget(job);
   expect(ways.of(job).name).toBe("take");
+});
+
+it("lets a plain call go alone, unless something is known that speaks for another way", () => {
+  const { ways, spent, again, answered } = open();
+  const goesAlone = (of = ways, job = call(true)) => of.alone(job) !== undefined;
+  expect(goesAlone()).toBe(true);
+  expect(goesAlone(ways, call(false))).toBe(false);
+  expect(goesAlone(ways, { ...call(true), expired: true })).toBe(false);
+  expect(goesAlone(open({ canTake: false }).ways)).toBe(false);
+  expect(goesAlone(open({ serializable: true }).ways)).toBe(false);
+  spent.set(rowKey(row("other")), Infinity);
+  expect(goesAlone()).toBe(true);
+  spent.set(rowKey(row("a")), Infinity);
+  expect(goesAlone()).toBe(false);
+  spent.delete(rowKey(row("a")));
+  const late = call(true);
+  again(late, "decide", "lock");
+  expect(goesAlone()).toBe(false);
+  answered(late);
+  expect(goesAlone()).toBe(true);
 });
 
 it("leaves a call to decide whose clock tells no time", () => {
