@@ -37,7 +37,8 @@ function look(...rows: RowId[]): Call {
 
 function open(options: FakeDatabaseOptions = {}) {
   const database = createFakeDatabase({ hasLocks: true, ...options });
-  const ways = new Ways(database.access, new SpentRows());
+  const spent = new SpentRows();
+  const ways = new Ways(database.access, spent);
   /** Carries out a batch of these calls. */
   async function run(name: Exclude<WayName, "take">, ...calls: Call[]) {
     const way = ways[name];
@@ -47,7 +48,7 @@ function open(options: FakeDatabaseOptions = {}) {
     outcome.answer();
     return outcome;
   }
-  return { ...database, ways, run };
+  return { ...database, ways, spent, run };
 }
 
 const [a, b] = ["a", "b"].map(row) as [RowId, RowId];
@@ -113,6 +114,44 @@ it("tries a batch again that was not sent, on the same way", async () => {
   expect(await run("lock", call)).toMatchObject({ again: [call], nextWay: "lock", conflicts: 0 });
 });
 
+it("tries calls again that were not sent, on the same way unless others beside them have lost", async () => {
+  const { run, access } = open();
+  const unsent = { error: new UnsentError() };
+  access.write = async ([first]) => new Map([[first!, unsent]]);
+  const [call, other] = [take(a), take(b)];
+  expect(await run("decide", call)).toMatchObject({
+    again: [call],
+    nextWay: "decide",
+    conflicts: 0,
+  });
+  expect(await run("decide", call, other)).toMatchObject({
+    again: [call, other],
+    nextWay: "lock",
+    conflicts: 1,
+  });
+});
+
+it("tells an error of one write to the calls of that write alone", async () => {
+  const { run, access } = open();
+  access.write = async (groups) => {
+    const [first, second] = groups;
+    return new Map([
+      [first!, { error: new Error("gone") }],
+      [second!, "written"],
+    ]);
+  };
+  const [call, other] = [take(a), take(b)];
+  expect(await run("decide", call, other)).toMatchObject({ again: [], failed: true });
+  expect([String(call.answer), other.answer]).toEqual(["Error: gone", [0]]);
+});
+
+it("knows no longer that a row has no tokens once the row is written", async () => {
+  const { run, spent } = open();
+  for (const id of [a, b]) spent.set(rowKey(id), Infinity);
+  await run("decide", take(a), look(b));
+  expect([...spent.keys()]).toEqual([rowKey(b)]);
+});
+
 it("takes nothing for a call that has timed out while its row was read", async () => {
   const late = take(a);
   const { run, rows } = open({ beforeRead: () => void (late.expired = true) });
@@ -141,7 +180,17 @@ describe("a batch", () => {
   it("that locks takes calls that share its rows", () => {
     expect(joins("lock", take(b), "lock")).toBe(false);
     expect(joins("lock", take(a, b), "lock")).toBe(true);
+    expect(joins("lock", take(a, b), "lock", 1)).toBe(false);
     expect(joins("lock", take(a, b), "decide")).toBe(false);
     expect(joins("lock", take(a), "take")).toBe(true);
+  });
+
+  it("of reads takes calls on any rows, up to 300,000 characters of names and keys", () => {
+    const { name } = a;
+    const joinsAfter = (characters: number) => {
+      const batch = ways.read.begin(look({ ...a, key: "k".repeat(characters - name.length) }));
+      return ways.read.join(batch, look(b), ways.read, 1);
+    };
+    expect([joinsAfter(299_999), joinsAfter(300_000)]).toEqual([true, false]);
   });
 });

@@ -72,7 +72,7 @@ it("goes on the way that the last batch of a call has said, and counts its confl
   expect(ways.of(job).name).toBe("take");
   again(job, "decide", "lock");
   ways.forget(job);
-  expect(ways.of(job).name).toBe("take");
+  expect([ways.of(job).name, ways.isHeld(job)]).toEqual(["take", false]);
 });
 
 it("lets a plain call go alone, unless something is known that speaks for another way", () => {
