@@ -111,7 +111,12 @@ it("tells of an error of the database to all calls, and of a conflict to none", 
 it("tries a batch again that was not sent, on the same way", async () => {
   const { run } = open({ beforeRead: () => Promise.reject(new UnsentError()) });
   const call = take(a);
-  expect(await run("lock", call)).toMatchObject({ again: [call], nextWay: "lock", conflicts: 0 });
+  expect(await run("lock", call)).toMatchObject({
+    again: [call],
+    nextWay: "lock",
+    conflicts: 0,
+    failed: false,
+  });
 });
 
 it("tries calls again that were not sent, on the same way unless others beside them have lost", async () => {

@@ -1,0 +1,76 @@
+/** What comes back by a result whose call was denied, or has charged into debt. */
+import { expect, it } from "vitest";
+import { createManualClock } from "../../../../core/testing.js";
+import { createRateLimiter, memoryStore, MINUTE } from "../../../../server/index.js";
+
+const limits = {
+  tokens: { kind: "token bucket", rate: 60, period: MINUTE, maxReserved: 100 },
+} as const;
+
+function setUp() {
+  const clock = createManualClock();
+  const limiter = createRateLimiter({ store: memoryStore(), clock, limits });
+  return { limiter, clock, left: async () => (await limiter.getValue("tokens")).value };
+}
+
+it("a denied call took nothing, so nothing comes back by its result, or by a copy of it", async () => {
+  const { limiter, left } = setUp();
+  await limiter.charge("tokens", { count: 60 });
+  const denied = await limiter.limit("tokens", { count: 5 });
+  expect(denied.ok).toBe(false);
+  for (const result of [denied, { ...denied }]) {
+    expect(await limiter.refund("tokens", { count: 5, result })).toEqual({ value: 0 });
+  }
+  expect(await left()).toBe(0);
+});
+
+it("charges into debt come back together, as the last of their line", async () => {
+  const { limiter, left } = setUp();
+  const result = await limiter.limit("tokens", { count: 60 });
+  await limiter.settle(result, 65);
+  await limiter.settle(result, 72);
+  expect(await left()).toBe(-12);
+  await limiter.settle(result, 63);
+  expect(await left()).toBe(-3);
+  await limiter.settle(result, 50);
+  expect(await left()).toBe(10);
+});
+
+it("charges into debt do not come back while a later call waits behind them", async () => {
+  const { limiter, left } = setUp();
+  const result = await limiter.limit("tokens", { count: 60 });
+  await limiter.settle(result, 65);
+  await limiter.settle(result, 72);
+  const waiting = await limiter.limit("tokens", { count: 4, reserve: true });
+  expect(waiting).toMatchObject({ ok: true, retryAfter: 16_000 });
+  await limiter.settle(result, 60);
+  expect(await left()).toBe(-16);
+});
+
+it("a charge beside tokens that came back does not bring these back again", async () => {
+  const { limiter, clock, left } = setUp();
+  await limiter.charge("tokens", { count: 30 });
+  const result = await limiter.limit("tokens", { count: 5 });
+  await limiter.settle(result, 15);
+  await limiter.settle(result, 11);
+  await limiter.settle(result, 16);
+  clock.advance(3000);
+  expect(await left()).toBe(17);
+  // Of the 15 tokens of both charges, 4 came back before, and 3 were refilled meanwhile.
+  await limiter.settle(result, 5);
+  expect(await left()).toBe(25);
+});
+
+it("a charge is one of its own once all of an earlier charge came back", async () => {
+  const { limiter, clock, left } = setUp();
+  await limiter.charge("tokens", { count: 30 });
+  const result = await limiter.limit("tokens", { count: 5 });
+  await limiter.settle(result, 15);
+  await limiter.settle(result, 5);
+  clock.advance(3000);
+  await limiter.settle(result, 15);
+  expect(await left()).toBe(18);
+  // Nothing was refilled since the second charge.
+  await limiter.settle(result, 5);
+  expect(await left()).toBe(28);
+});
