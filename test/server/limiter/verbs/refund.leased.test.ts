@@ -31,13 +31,18 @@ it("gives back no tokens that a block of another process has cost the row", asyn
   expect(granted).toBeLessThanOrEqual(100);
 });
 
-it("gives back what the row could hold beside a block", async () => {
+it.each([
+  ["at once", 0, [10]],
+  ["in parts", 0, [40, 20, 10]],
+  ["after a refill of 10", 50, [10]],
+])("gives back what the row could hold beside a block, %s", async (_, ms, settledTo) => {
   const clock = createManualClock();
   const config = { kind: "token bucket", rate: 20, period: 100, capacity: 100 } as const;
   const limits = { hot: { ...config, lease: { ms: 100 } } };
   const limiter = createRateLimiter({ store: memoryStore(), clock, limits });
   const { results } = await limiter.limitAll([{ name: "hot", count: 50 }]);
-  await limiter.settle(results[0]!, 10);
+  clock.advance(ms);
+  for (const actual of settledTo) await limiter.settle(results[0]!, actual);
   // Blocks are taken from 80 tokens.
   expect((await limiter.getValue("hot")).value).toBe(80);
 });
