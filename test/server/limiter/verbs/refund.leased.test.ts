@@ -1,7 +1,7 @@
 /** Tokens that come back to the row of a leased limit. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, memoryStore } from "../../../../server/index.js";
+import { createRateLimiter, memoryStore, type RateLimitStore } from "../../../../server/index.js";
 
 it("gives back no tokens that a block of another process has cost the row", async () => {
   const clock = createManualClock();
@@ -45,4 +45,30 @@ it.each([
   for (const actual of settledTo) await limiter.settle(results[0]!, actual);
   // Blocks are taken from 80 tokens.
   expect((await limiter.getValue("hot")).value).toBe(80);
+});
+
+it("gives tokens back to the block that they are from, and to none in a transaction", async () => {
+  const clock = createManualClock();
+  const config = { kind: "token bucket", rate: 1000, period: 1000, capacity: 5000 } as const;
+  const limits = { hot: { ...config, lease: { ms: 1000 } } };
+  const memory = memoryStore() as RateLimitStore;
+  const apply = vi.fn(memory.apply);
+  const limiter = createRateLimiter({ store: { ...memory, apply }, clock, limits });
+  const left = async () => (await limiter.getValue("hot")).value;
+  for (let i = 0; i < 50; i++) await limiter.limit("hot", { count: 2 });
+  apply.mockClear();
+  const result = await limiter.limit("hot", { count: 5 });
+  expect(apply).not.toHaveBeenCalled();
+  const before = await left();
+  const rolledBack = limiter.transaction(async ({ settle }) => {
+    await settle(result, 0);
+    throw new Error("stop");
+  });
+  await expect(rolledBack).rejects.toThrow("stop");
+  // The block could not have lost them again.
+  expect(await left()).toBe(before);
+  apply.mockClear();
+  await limiter.settle(result, 1);
+  expect(apply).not.toHaveBeenCalled();
+  expect(await left()).toBe(before + 4);
 });

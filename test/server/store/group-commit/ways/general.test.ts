@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SpentRows } from "../../../../../server/store/group-commit/spent-rows.js";
 import { Ways } from "../../../../../server/store/group-commit/ways/ways.js";
 import type { WayName } from "../../../../../server/store/group-commit/batch.js";
-import { UnsentError } from "../../../../../server/store/row-access.js";
+import { UnsentError, type WriteOutcomes } from "../../../../../server/store/row-access.js";
 import { type RowId, rowKey, type Submission } from "../../../../../server/store/store.js";
 import { createFakeDatabase, row, type FakeDatabaseOptions } from "../../sql/fake-database.js";
 
@@ -138,12 +138,9 @@ it("tries calls again that were not sent, on the same way unless others beside t
 
 it("tells an error of one write to the calls of that write alone", async () => {
   const { run, access } = open();
-  access.write = async (groups) => {
-    const [first, second] = groups;
-    return new Map([
-      [first!, { error: new Error("gone") }],
-      [second!, "written"],
-    ]);
+  access.write = async ([first, second]) => {
+    const outcomes: WriteOutcomes = new Map([[second!, "written"]]);
+    return outcomes.set(first!, { error: new Error("gone") });
   };
   const [call, other] = [take(a), take(b)];
   expect(await run("decide", call, other)).toMatchObject({ again: [], failed: true });
