@@ -74,3 +74,16 @@ it("a charge is one of its own once all of an earlier charge came back", async (
   await limiter.settle(result, 5);
   expect(await left()).toBe(28);
 });
+
+it("listeners hear of a refund that changes a row, and of no other", async () => {
+  const { limiter, clock } = setUp();
+  const result = await limiter.limit("tokens", { count: 10 });
+  let changes = 0;
+  limiter.onChange(() => changes++);
+  await limiter.refund("tokens", { count: 4, result });
+  expect(changes).toBe(1);
+  clock.advance(MINUTE);
+  // The bucket is full.
+  await limiter.refund("tokens", { count: 4, result });
+  expect(changes).toBe(1);
+});
