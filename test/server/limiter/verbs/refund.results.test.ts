@@ -1,7 +1,7 @@
-/** What comes back by a result whose call was denied, or has charged into debt. */
+/** What comes back by a result, or a copy of it, and what is said of it. */
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, memoryStore, MINUTE } from "../../../../server/index.js";
+import { createRateLimiter, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";
 
 const limits = {
   tokens: { kind: "token bucket", rate: 60, period: MINUTE, maxReserved: 100 },
@@ -86,4 +86,17 @@ it("listeners hear of a refund that changes a row, and of no other", async () =>
   // The bucket is full.
   await limiter.refund("tokens", { count: 4, result });
   expect(changes).toBe(1);
+});
+
+it("what comes back by a copy of a result counts as given back, for its key and for all keys", async () => {
+  const clock = createManualClock(0);
+  const counted = { tokens: { ...limits.tokens, usage: true } } as const;
+  const limiter = createRateLimiter({ store: memoryStore(), clock, limits: counted });
+  const call = { key: "ann", count: 10 } as const;
+  const result = { ...(await limiter.limit("tokens", call)) };
+  await limiter.refund("tokens", { ...call, count: 4, result });
+  for (const of of [{ key: "ann" }, {}]) {
+    const { total } = await limiter.usage("tokens", { ...of, from: 0, to: HOUR });
+    expect(total).toMatchObject({ taken: 10, givenBack: 4 });
+  }
 });
