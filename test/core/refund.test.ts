@@ -56,4 +56,10 @@ describe("refundTaken", () => {
     const given = refundTaken([{ used: 8, ts: T }], credits, T + 1e9, 5, [taken]);
     expect(given).toMatchObject({ value: 10, next: [{ used: 10 }], refunded: [2], rest: 3 });
   });
+
+  it("gives back into the use of a larger config that has taken in the same ms", () => {
+    const taken = { used: 4, ts: T, count: 4 };
+    const { next, refunded } = refundTaken([{ used: 50, ts: T }], bucket, T, 4, [taken]);
+    expect([next, refunded]).toEqual([[{ used: 46, ts: T }], [4]]);
+  });
 });
