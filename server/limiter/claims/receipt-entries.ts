@@ -42,7 +42,6 @@ export class Entry {
       // back.
       own.count += more.count;
       own.used += own.used < 0 ? -more.count : more.count;
-      own.refunded = (own.refunded ?? 0) + (more.refunded ?? 0);
     }
   }
 }
