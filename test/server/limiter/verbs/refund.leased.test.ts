@@ -53,7 +53,8 @@ it("gives tokens back to the block that they are from, and to none in a transact
   const limits = { hot: { ...config, lease: { ms: 1000 } } };
   const memory = memoryStore() as RateLimitStore;
   const apply = vi.fn(memory.apply);
-  const limiter = createRateLimiter({ store: { ...memory, apply }, clock, limits });
+  const store = { ...memory, apply } as RateLimitStore;
+  const limiter = createRateLimiter({ store, clock, limits });
   const left = async () => (await limiter.getValue("hot")).value;
   for (let i = 0; i < 50; i++) await limiter.limit("hot", { count: 2 });
   apply.mockClear();
