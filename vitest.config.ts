@@ -46,7 +46,7 @@ const oneStore = [
   "test/compatibility/rows.test.ts",
   "test/server/limiter/limits/overrides/overrides-inside.plan-row.test.ts",
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
-  "test/server/store/drivers/{d1,durable,mysql/mysql-store}.test.ts",
+  "test/server/store/drivers/{d1,mysql/mysql-store}.test.ts",
   "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool,prisma-own-pool}.test.ts",
   "test/server/store/drivers/sqlite/*.test.ts",
   "test/server/store/sql/{database-errors.real,dialect.few-reads}.test.ts",

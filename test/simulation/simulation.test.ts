@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { byNight, isNightly } from "../support/nightly.js";
+import { byNight } from "../support/nightly.js";
 import { explore, seedsFrom } from "./explore.js";
 import { FAULTS } from "./faults.js";
 import { find, plant, PLANTED } from "./planted.js";
@@ -11,7 +11,7 @@ import { loadShipped } from "./shipped.js";
 import { simulate } from "./simulate.js";
 
 /** For more seeds, and new ones: `npm run simulate -- --minutes 5`. */
-const SEEDS = isNightly ? 200 : 60;
+const SEEDS = 200;
 
 describe("the package as it is shipped", async () => {
   const start = await loadShipped();
