@@ -6,6 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -48,6 +49,7 @@ try {
   if (suites.includes(PEERS)) await runPeers();
   if (suites.includes(PRISMA_8)) await runPrisma8();
 } finally {
+  if (values.node !== "") await compileFor(process.execPath);
   await rm(folder, { recursive: true });
 }
 await writeRecord(record);
@@ -55,6 +57,7 @@ process.exitCode = hasFailed ? 1 : 0;
 
 async function runOn(wanted: string): Promise<void> {
   const binary = await install(wanted);
+  await compileFor(binary);
   const version = (await output(binary, ["-p", "process.versions.node"])).trim();
   const chosen = Object.entries(SUITES).filter(([suite]) => suites.includes(suite));
   const runs: Record<string, Counts> = {};
@@ -118,6 +121,23 @@ async function install(version: string): Promise<string> {
   return join(root, "node_modules", name, "bin/node");
 }
 
+/** better-sqlite3 is compiled for one Node.js, by the headers that come beside the binary. */
+async function compileFor(binary: string): Promise<void> {
+  const headers = join(dirname(binary), "..");
+  const hasHeaders = existsSync(join(headers, "include/node/node.h"));
+  await output("npm", ["rebuild", "--prefix", join(ROOT, "test/better-sqlite3")], {
+    ...withNode(binary),
+    npm_config_build_from_source: "true",
+    ...(hasHeaders && { npm_config_nodedir: headers }),
+  });
+}
+
+/** Also for what tests start by name, such as npm. */
+const withNode = (binary: string) => ({
+  ...process.env,
+  PATH: `${dirname(binary)}${delimiter}${process.env["PATH"]}`,
+});
+
 async function test(binary: string, args: readonly string[], nightly = "") {
   const file = join(folder, "report.json");
   await rm(file, { force: true });
@@ -126,13 +146,7 @@ async function test(binary: string, args: readonly string[], nightly = "") {
   const child = spawn(binary, [vitest, "run", ...args, ...report], {
     cwd: ROOT,
     stdio: ["ignore", "inherit", "inherit"],
-    env: {
-      ...process.env,
-      // Also for what tests start by name, such as npm.
-      PATH: `${dirname(binary)}${delimiter}${process.env["PATH"]}`,
-      CI: "true",
-      NIGHTLY: nightly,
-    },
+    env: { ...withNode(binary), CI: "true", NIGHTLY: nightly },
   });
   const [code] = (await once(child, "exit")) as [number | null];
   hasFailed ||= code !== 0;
@@ -146,8 +160,12 @@ async function test(binary: string, args: readonly string[], nightly = "") {
   };
 }
 
-async function output(command: string, args: readonly string[]): Promise<string> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+async function output(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   const [status] = (await once(child, "close")) as [number | null];
