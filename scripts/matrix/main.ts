@@ -133,10 +133,9 @@ async function compileFor(binary: string): Promise<void> {
 }
 
 /** Also for what tests start by name, such as npm. */
-const withNode = (binary: string) => ({
-  ...process.env,
-  PATH: `${dirname(binary)}${delimiter}${process.env["PATH"]}`,
-});
+function withNode(binary: string): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${dirname(binary)}${delimiter}${process.env["PATH"]}` };
+}
 
 async function test(binary: string, args: readonly string[], nightly = "") {
   const file = join(folder, "report.json");

@@ -119,11 +119,17 @@ it("calls that wait are sent by themselves, in the next window", async () => {
   const { visitor, name } = await newVisitor();
   const page = await open(visitor);
   await connection(page, "live").waitFor();
+  const windowLeft = async () => {
+    const { ts, config } = await app.limiter.getValue("vote", { key: name });
+    return ts + config.period - Date.now();
+  };
+  // All three calls come in one window, also on a slow machine.
+  await expect.poll(windowLeft, { interval: 50 }).toBeGreaterThan(4000);
   await page.getByRole("button", { name: "Vote three times" }).click();
-  // On a slow machine, the window ends before the page has the answers to the first two.
-  await page.getByText(/^[0-2] sent, 1 held$/).waitFor();
+  await page.getByText("2 sent, 1 held").waitFor();
   await page.getByText("3 sent, 0 held").waitFor();
-  expect(answersOf(name)).toEqual([200, 200, 200]);
+  // The page may not know the limit before the third call, which is then denied, and waits.
+  expect(answersOf(name).filter((status) => status === 200)).toHaveLength(3);
   expect(page.problems).toEqual([]);
 });
 
