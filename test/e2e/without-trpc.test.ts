@@ -121,7 +121,7 @@ it("calls that wait are sent by themselves, in the next window", async () => {
   await connection(page, "live").waitFor();
   const windowLeft = async () => {
     const { ts, config } = await app.limiter.getValue("vote", { key: name });
-    return ts + config.period - Date.now();
+    return ts + Number(config.period) - Date.now();
   };
   // All three calls come in one window, also on a slow machine.
   await expect.poll(windowLeft, { interval: 50 }).toBeGreaterThan(4000);
@@ -130,7 +130,7 @@ it("calls that wait are sent by themselves, in the next window", async () => {
   await page.getByText("3 sent, 0 held").waitFor();
   // The page may not know the limit before the third call, which is then denied, and waits.
   expect(answersOf(name).filter((status) => status === 200)).toHaveLength(3);
-  expect(page.problems).toEqual([]);
+  expect(page.problems.filter((problem) => !problem.includes("429"))).toEqual([]);
 });
 
 it("a page behind a proxy that holds streams back polls, and its button is right", async () => {
