@@ -18,7 +18,7 @@ const isNightly = Boolean(process.env["NIGHTLY"]);
 const outages = [
   "test/scenarios/{far-database,outage,silent-connections}.test.ts",
   "test/server/limiter/{answers/deadline.busy,limits/limit-cache}.test.ts",
-  "test/server/limiter/answers/when-store-fails.test.ts",
+  "test/server/limiter/answers/when-store-fails{,.set-up}.test.ts",
   "test/server/store/drivers/pools/{connections,pool-errors}.test.ts",
   "test/server/store/sql/{lock-turns,prune,mysql/mysql.locks}.test.ts",
   "test/server/store/transactions/owned-by-store.failure.test.ts",
@@ -46,10 +46,11 @@ const oneStore = [
   "test/compatibility/rows.test.ts",
   "test/server/limiter/limits/overrides/overrides-inside.plan-row.test.ts",
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
-  "test/server/store/drivers/{d1,mysql/mysql-store}.test.ts",
+  "test/server/store/drivers/{d1,mysql/mysql-store,prepared-texts}.test.ts",
   "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool,prisma-own-pool}.test.ts",
   "test/server/store/drivers/sqlite/*.test.ts",
-  "test/server/store/sql/{database-errors.real,dialect.few-reads}.test.ts",
+  "test/server/{drizzle,kysely}/*-store.test.ts",
+  "test/server/store/sql/{database-errors.real,dialect.few-reads,table/check-table}.test.ts",
   "test/server/store/sql/{mysql/mysql,mysql/mysql.*,sqlite/sqlite}.test.ts",
   "test/server/store/transactions/owned-by-store.bounds.test.ts",
 ];
@@ -62,7 +63,7 @@ const aroundTheCode = [
   "test/compatibility/{api,fixtures}.test.ts",
   "test/{docs,scripts,site,types}/**/*.test.{ts,tsx}",
   "test/scenarios/{edge-*,handler-hosts,trpc-hosts}.test.ts",
-  "test/server/http/rate-limit-response.{hosts,server-action}.test.ts",
+  "test/server/http/{better-auth-*,rate-limit-response.{hosts,server-action}}.test.ts",
 ];
 /** What each driver promises. */
 const driverContracts = [
