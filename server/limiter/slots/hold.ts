@@ -183,7 +183,10 @@ export class HeldSlot {
   }
 }
 
-/** Calls `ask` before each look at whether the signal is aborted. */
+/**
+ * Calls `ask` before each look at whether the signal is aborted. `AbortSignal.any` looks past it in newer
+ * versions of Node.js: what it makes hears of a loss when a timer runs, as a listener does.
+ */
 function askingFirst(signal: AbortSignal, ask: () => void): void {
   const { prototype } = AbortSignal;
   for (const name of ["aborted", "reason"] as const) {
