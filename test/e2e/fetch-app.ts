@@ -16,12 +16,12 @@ import { renderFetchPage } from "./fetch-page.server.js";
 const visitorOf = (cookie: string | null | undefined) =>
   /visitor=(\w+)/.exec(cookie ?? "")?.[1] ?? null;
 
-/** Each visitor has three messages at once, and one more each two seconds. */
+/** Each visitor has three messages at once, and one more each three seconds. */
 const createLimiter = () =>
   createRateLimiter({
     store: memoryStore(),
     limits: {
-      sendMessage: { kind: "token bucket", rate: 1, period: 2 * SECOND, capacity: 3 },
+      sendMessage: { kind: "token bucket", rate: 1, period: 3 * SECOND, capacity: 3 },
       vote: { kind: "fixed window", rate: 2, period: 6 * SECOND },
     },
   });

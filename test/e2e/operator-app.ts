@@ -17,6 +17,8 @@ function createApp(store: RateLimitStore) {
   const limiter = createRateLimiter({
     store,
     overrides: true,
+    // What this is about are questions, not a machine that is too busy to answer in two seconds.
+    timeout: 30_000,
     limits: {
       apiCalls: { kind: "token bucket", rate: 10, period: HOUR, usage: true },
       exports: { kind: "fixed window", rate: 3, period: 24 * HOUR },
