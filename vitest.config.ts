@@ -254,8 +254,8 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
       hookTimeout: 60_000,
       expect: polled,
       globalSetup: "test/e2e/global-setup.ts",
-      // Three files at a time, and two tests of each: half of a test is waiting for a limit.
-      maxWorkers: 3,
+      // Two files at a time, and two tests of each: half of a test is waiting for a limit.
+      maxWorkers: 2,
       maxConcurrency: 2,
       // Beside projects with other numbers of workers, they run by themselves.
       sequence: { groupOrder: 1 },
