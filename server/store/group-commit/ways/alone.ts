@@ -42,7 +42,7 @@ export class LoneTake implements Batch, TakeLine, TakeOptions, Outcome {
   ) {
     const row = job.decision.rows[0]!;
     this.jobs = [job];
-    this.ids = [rowKey(row)];
+    this.ids = [row.id ?? rowKey(row)];
     this.row = row;
     this.total = terms.count;
     this.fresh = takeFromFull(terms.config, now, terms.count, terms.least);
