@@ -1,9 +1,10 @@
 import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
 import { EventSource } from "eventsource";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isRateLimitError, MINUTE, type RateLimitSnapshot } from "../../server/index.js";
 import { hosts } from "../support/hosts.js";
 import { createLimitedTRPC } from "../support/limited-trpc.js";
+import { soon } from "../support/soon.js";
 
 function createApp() {
   const { limiter, t, rl } = createLimitedTRPC({
@@ -56,9 +57,9 @@ describe.each(Object.entries(hosts))("on the %s adapter", (_, start) => {
       { items: [{ name: "send" }] },
       { onData: (snapshot) => seen.push(snapshot) },
     );
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await soon(() => expect(seen).toHaveLength(1));
     await limiter.limit("send");
-    await vi.waitFor(() => expect(seen.at(-1)).toMatchObject({ name: "send", value: 1 }));
+    await soon(() => expect(seen.at(-1)).toMatchObject({ name: "send", value: 1 }));
     const [one, two] = await Promise.allSettled([client.send.mutate(), client.send.mutate()]);
     expect(one).toMatchObject({ status: "fulfilled" });
     expect(two.status === "rejected" && isRateLimitError(two.reason)).toBe(true);

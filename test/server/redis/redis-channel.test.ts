@@ -3,6 +3,7 @@ import { changeDigest, createRateLimiter, MINUTE } from "../../../server/index.j
 import { redisChannel } from "../../../server/redis/index.js";
 import { connectRedis } from "../../support/open-redis.js";
 import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
+import { soon } from "../../support/soon.js";
 
 const limits = { send: { kind: "token bucket", rate: 1000, period: MINUTE } } as const;
 const digest = changeDigest("send", "a");
@@ -25,7 +26,7 @@ async function start(processes: number) {
   });
   const listening = async () =>
     Number(((await rows.client.pubsub("NUMSUB", channel)) as unknown[])[1]);
-  await vi.waitFor(async () => expect(await listening()).toBe(processes));
+  await soon(async () => expect(await listening()).toBe(processes));
   return { all, client: rows.client, channel, listening };
 }
 
@@ -33,7 +34,7 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
   it("notifies the other processes of a change, and not its own", async () => {
     const { all } = await start(3);
     await all[0]!.limiter.limit("send", { key: "a" });
-    await vi.waitFor(() => {
+    await soon(() => {
       expect(all.slice(1).map(({ received }) => received)).toEqual([[digest], [digest]]);
     });
     // Its own was told without the channel.
@@ -51,9 +52,9 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
       await client.publish(channel, odd);
     }
     await client.publish(channel, JSON.stringify(["another", digest]));
-    await vi.waitFor(() => expect(all[0]!.received).toEqual([digest]));
+    await soon(() => expect(all[0]!.received).toEqual([digest]));
     await all[0]!.limiter.limit("send", { key: "a" });
-    await vi.waitFor(() => expect(messages).toHaveLength(7));
+    await soon(() => expect(messages).toHaveLength(7));
     expect(messages.at(-1)).not.toMatch(/send|"a"/);
   });
 
@@ -70,7 +71,7 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
     }) as [ReturnType<typeof redisChannel> & { client: ReturnType<typeof connectRedis> }, never];
     const received: unknown[] = [];
     (two as typeof one).receive!((message) => void received.push(message));
-    await vi.waitFor(() => {
+    await soon(() => {
       one.send!("hello");
       expect(received).toContain("hello");
     });
@@ -79,7 +80,7 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
     }
     one.send!("x".repeat(8000));
     one.send!(["last"]);
-    await vi.waitFor(() => expect(received.at(-1)).toEqual(["last"]));
+    await soon(() => expect(received.at(-1)).toEqual(["last"]));
     expect(received.filter((message) => message !== "hello")).toEqual([1, ["last"]]);
   });
 
@@ -88,7 +89,7 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
     await client.client("KILL", "TYPE", "pubsub");
     await vi.waitFor(async () => expect(await listening()).toBe(2), { timeout: 5000 });
     await all[0]!.limiter.limit("send", { key: "a" });
-    await vi.waitFor(() => expect(all[1]!.received).toEqual([digest]));
+    await soon(() => expect(all[1]!.received).toEqual([digest]));
   });
 
   it("takes a connection of the application, and asks for one where it can make none", async () => {
@@ -104,9 +105,9 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
       await own.close();
       await other.close();
     });
-    await vi.waitFor(async () => expect(await client.pubsub("NUMSUB", channel)).toContain(1));
+    await soon(async () => expect(await client.pubsub("NUMSUB", channel)).toContain(1));
     void other.publish(digest);
-    await vi.waitFor(() => expect(received).toEqual([digest]));
+    await soon(() => expect(received).toEqual([digest]));
     const upstash = { exec() {}, evalsha() {}, pipeline() {} };
     expect(() => redisChannel(upstash as never)).toThrow(
       /^subscriber must be a connection of ioredis or node-redis, got undefined/,
@@ -121,7 +122,7 @@ describe.skipIf(redisUrl === undefined)("redisChannel", () => {
     const subscribe = vi.spyOn(subscriber, "subscribe").mockRejectedValueOnce(new Error("down"));
     const channel = redisChannel(client, { channel: `given ${Math.random()}`, subscriber });
     channel.subscribe(() => {});
-    await vi.waitFor(() => expect(subscriber.listenerCount("message")).toBe(before));
+    await soon(() => expect(subscriber.listenerCount("message")).toBe(before));
     channel.subscribe(() => {});
     expect(subscriber.listenerCount("message")).toBe(before + 1);
     await channel.close();

@@ -1,10 +1,11 @@
 /** Overrides that are set and cleared inside a transaction. */
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../../core/testing.js";
 import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../../../server/index.js";
 import { changeDigest } from "../../../../../server/changes/change-digest.js";
 import { OVERRIDES_DIGEST } from "../../../../../server/changes/overrides-digest.js";
 import { stores } from "../../../../support/stores.js";
+import { soon } from "../../../../support/soon.js";
 
 const free = { kind: "fixed window", rate: 5, period: DAY, start: 0 } as const;
 const limits = {
@@ -187,7 +188,7 @@ describe("an override in a transaction", () => {
     expect(heard).toEqual([]);
     commit();
     await open!;
-    await vi.waitFor(() => expect(heard).toEqual([OVERRIDES_DIGEST]));
+    await soon(() => expect(heard).toEqual([OVERRIDES_DIGEST]));
     expect((await limiter.getValue("pictures", ada)).value).toBe(10);
   });
 
