@@ -26,8 +26,8 @@ export function keepOperators(prisma: PrismaClient): Operators {
     },
     async set(visitor, isOperator) {
       const name = nameOf(visitor);
-      if (!isOperator) await saveSetting(prisma, name, "");
-      else await whenFree(prisma, () => prisma.setting.deleteMany({ where: { name } }));
+      if (isOperator) await whenFree(prisma, () => prisma.setting.deleteMany({ where: { name } }));
+      else await saveSetting(prisma, name, "");
     },
   };
 }

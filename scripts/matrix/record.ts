@@ -14,7 +14,7 @@ export interface Counts {
   skipped: number;
 }
 
-export interface Record {
+export interface Matrix {
   /** The month of the last run. */
   on: string;
   /** By version, in ascending order, and by suite. */
@@ -23,19 +23,19 @@ export interface Record {
   peers: { [name: string]: string[] };
 }
 
-export async function readRecord(): Promise<Record> {
-  return JSON.parse(await readFile(RECORD, "utf8")) as Record;
+export async function readRecord(): Promise<Matrix> {
+  return JSON.parse(await readFile(RECORD, "utf8")) as Matrix;
 }
 
 /** Keeps the record, and writes the page by it. */
-export async function writeRecord(record: Record): Promise<void> {
+export async function writeRecord(record: Matrix): Promise<void> {
   await writeFile(RECORD, `${JSON.stringify(record, undefined, 2)}\n`);
   const page = pageWith(await readFile(PAGE, "utf8"), record);
   await writeFile(PAGE, await format(page, { parser: "markdown" }));
 }
 
 /** @returns the page with the record's versions in its first table, and with the table of its runs. */
-export function pageWith(page: string, { on, node, peers }: Record): string {
+export function pageWith(page: string, { on, node, peers }: Matrix): string {
   const tried = { ...peers, "Node.js": Object.keys(node) };
   const rows = Object.entries(tried).reduce((text, [name, versions]) => {
     const row = new RegExp(
@@ -54,7 +54,7 @@ export function pageWith(page: string, { on, node, peers }: Record): string {
   );
 }
 
-function tableOf(on: string, node: Record["node"]): string {
+function tableOf(on: string, node: Matrix["node"]): string {
   const suites = [...new Set(Object.values(node).flatMap((runs) => Object.keys(runs)))];
   const cell = (counts?: Counts) =>
     counts === undefined

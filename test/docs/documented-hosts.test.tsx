@@ -15,6 +15,7 @@ import type { ComponentType, ReactNode } from "react";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ROOT } from "./pages.js";
 import { type Host, serveFetch } from "../support/serve-fetch.js";
+import { soon } from "../support/soon.js";
 
 const FOLDER = join(ROOT, "test/hosts/");
 const isInstalled = existsSync(`${FOLDER}node_modules/elysia`);
@@ -101,9 +102,6 @@ function visit(url: string): void {
   );
 }
 
-/** A busy machine may need longer than the second that is the default. */
-const BUSY = { timeout: 10_000 };
-
 describe.skipIf(!isInstalled).each(guides)(
   "the guide to $name",
   ({ start, send, denied, page }) => {
@@ -119,8 +117,8 @@ describe.skipIf(!isInstalled).each(guides)(
           <SendButton />
         </RateLimitProvider>,
       );
-      const button = await screen.findByRole("button", { name: "Send" }, BUSY);
-      await vi.waitFor(() => expect(button.dataset["state"]).toBe("ready"), BUSY);
+      const button = await soon(() => screen.getByRole("button", { name: "Send" }));
+      await soon(() => expect(button.dataset["state"]).toBe("ready"));
       // Two by others, of which the page learns by its stream, and one by the page.
       const post = () =>
         fetch(send[0], {
@@ -131,13 +129,13 @@ describe.skipIf(!isInstalled).each(guides)(
       for (let i = 0; i < 2; i++) expect((await post()).ok).toBe(true);
       expect(button.dataset["state"]).toBe("ready");
       await act(async () => void fireEvent.click(button));
-      await vi.waitFor(() => expect(button.dataset["state"]).toBe("waiting"), BUSY);
-      await vi.waitFor(async () => {
+      await soon(() => expect(button.dataset["state"]).toBe("waiting"));
+      await soon(async () => {
         const response = await post();
         expect(response.status).toBe(429);
         expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(1);
         expect(await response.json()).toMatchObject(denied);
-      }, BUSY);
+      });
       expect(button.textContent).toMatch(/Wait/);
     });
   },
