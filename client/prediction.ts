@@ -16,7 +16,7 @@ import {
   shardConfig,
   toleranceOf,
 } from "../core/config.js";
-import { mostHeld } from "../core/count.js";
+import { isSatisfiable, mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { CheckedRateLimit, RateLimitStatus } from "./types.js";
 
@@ -99,7 +99,7 @@ function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
   const seen = Math.min(shards, 2);
   const capacity = mostHeld(config);
   const part = shardConfig(config);
-  if (count - capacity > seen * toleranceOf(part)) return Infinity;
+  if (!isSatisfiable(config, count, false)) return Infinity;
   if (fullest) {
     const opens = Math.min(...fullest.map((row) => row.closedUntil ?? -Infinity));
     return Math.max(Math.ceil(opens), whenEnough(fullest, part, count));
