@@ -58,7 +58,8 @@ describe("prismaStore on a client whose adapter has no pool of the application",
     for (let i = 0; i < 3; i++) await limiter.limit("few");
     await prisma.$executeRaw`DEALLOCATE ALL`;
     for (let i = 0; i < 3; i++) expect((await limiter.limit("few")).ok).toBe(true);
-    const seen = await prepared();
+    // While a call is slow, the connection is asked whether it answers, perhaps before the new names.
+    const seen = (await prepared()).filter(({ statement }) => !/^SELECT 1\b/.test(statement));
     expect(seen).not.toEqual([]);
     for (const { statement } of seen) expect(statement).toMatch(/\/\* 1 \*\/ --named$/);
     expect(Math.floor((await limiter.getValue("few")).value)).toBe(4);
