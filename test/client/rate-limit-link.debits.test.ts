@@ -40,9 +40,12 @@ async function startPage({ through, live = "off", ...link }: StartOptions = {}) 
   if (live === "stream") await soon(() => expect(observer.connection).toBe("live"));
   // No earlier answer may be in flight: it would not include a debit. The first answers were slow,
   // and a few more tell the server's time to the ms.
+  await settled(() => app.server.requests());
   for (let more = 0; more < 3; more++) {
-    await settled(() => app.server.requests());
+    const before = app.server.requests(STATUS);
     observer.refresh();
+    await soon(() => expect(app.server.requests(STATUS)).toBe(before + 1));
+    await soon(() => expect(app.server.open(STATUS)).toBe(0));
   }
   await settled(() => app.server.requests());
   const asked = app.server.requests(STATUS);

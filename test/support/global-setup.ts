@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { TestProject } from "vitest/node";
 import { connectMysql, connectPostgres } from "./clients.js";
-import { mysqlUrl } from "./database.js";
+import { createTemplate, mysqlUrl } from "./database.js";
 import { startPostgres } from "./postgres-server.js";
 
 declare module "vitest" {
@@ -19,6 +19,7 @@ export default async function setup({ provide }: TestProject) {
   const server = configuredUrl === undefined ? await startPostgres() : undefined;
   const url = configuredUrl ?? server!.url;
   const kept = `kept_${randomBytes(8).toString("hex")}`;
+  await createTemplate(url, kept);
   provide("postgresUrl", url);
   provide("keptDatabases", kept);
   return async () => {

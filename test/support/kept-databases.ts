@@ -3,8 +3,8 @@
  * longer than most tests. These databases are for tests that change only rows.
  */
 import { inject } from "vitest";
-import { connectMysql, connectPostgres } from "./clients.js";
-import { createMysql, createPostgres, type TestDatabase } from "./database.js";
+import { connectMysql } from "./clients.js";
+import { createMysql, createPostgres, oneConnection, type TestDatabase } from "./database.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -20,12 +20,9 @@ export interface KeptDatabase {
 }
 
 export const keptPostgres = keep(
-  () => createPostgres(undefined, undefined, inject("keptDatabases")),
+  () => createPostgres(),
   async (url) => {
-    const client = connectPostgres(url, 1);
-    await client.rateLimit.deleteMany();
-    await client.rateLimitOverride.deleteMany();
-    await client.$disconnect();
+    await oneConnection(url).query('DELETE FROM "RateLimit"; DELETE FROM "RateLimitOverride"');
   },
 );
 

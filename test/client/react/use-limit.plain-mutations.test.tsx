@@ -34,10 +34,14 @@ async function startMutation(
   if (options.live === "off") expect(result.current.limit.connection).toBe("polling");
   else await soon(() => expect(result.current.limit.connection).toBe("live"));
   // The first answers were slow. A few more tell the server's time to the ms.
+  await settled(() => page.server.requests());
   for (let more = 0; more < 5; more++) {
+    const before = page.server.requests(STATUS);
     act(() => focusManager.onFocus());
-    await settled(() => page.server.requests());
+    await soon(() => expect(page.server.requests(STATUS)).toBe(before + 1));
+    await soon(() => expect(page.server.open(STATUS)).toBe(0));
   }
+  await settled(() => page.server.requests());
   const asked = page.server.requests(STATUS);
   return {
     ...page,
