@@ -70,6 +70,7 @@ describe.each(["postgresql", "pg"] as const)(
     it("fails every call while it is paused, and answers again by itself", async () => {
       await using subject = connect();
       const { limiter } = subject;
+      await untilAnswered(limiter, "warm");
       const before = await calls(limiter, "paused", 3);
       await server.pause();
       const during = await calls(limiter, "paused", 50);
