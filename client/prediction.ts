@@ -16,7 +16,7 @@ import {
   shardConfig,
   toleranceOf,
 } from "../core/config.js";
-import { isSatisfiable, mostHeld } from "../core/count.js";
+import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { CheckedRateLimit, RateLimitStatus } from "./types.js";
 
@@ -97,15 +97,19 @@ function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
   const { shards = 1, shadow } = config;
   if (shadow) return -Infinity;
   const seen = Math.min(shards, 2);
-  const capacity = mostHeld(config);
   const part = shardConfig(config);
-  if (!isSatisfiable(config, count, false)) return Infinity;
+  // The comparison of `isSatisfiable`, without what reservations need.
+  if (seen * leastUsed(part) + count > seen * mostUsed(part, -toleranceOf(part))) return Infinity;
   if (fullest) {
     const opens = Math.min(...fullest.map((row) => row.closedUntil ?? -Infinity));
     return Math.max(Math.ceil(opens), whenEnough(fullest, part, count));
   }
   const held = { ...snapshot, value: Math.max(value, (value * seen) / shards) };
-  const enoughAt = whenEnough([held], { ...part, rate: seen * part.rate, capacity }, count);
+  const enoughAt = whenEnough(
+    [held],
+    { ...part, rate: seen * part.rate, capacity: mostHeld(config) },
+    count,
+  );
   // A closed bucket also denies a call for no token, and no hold that lapses opens the bucket.
   return Math.max(Math.ceil(closedUntil), enoughAt);
 }
