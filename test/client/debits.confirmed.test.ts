@@ -30,7 +30,6 @@ it("does not ask when the stream reports the charge soon after the answer", asyn
   expect(observer.remaining(item)).toBe(2);
   await pass(60_000);
   expect(requests).toEqual([]);
-  observer.close();
 });
 
 it("asks once when the stream does not report the charge", async () => {
@@ -42,7 +41,6 @@ it("asks once when the stream does not report the charge", async () => {
   requests[0]!.answer(2);
   await pass(60_000);
   expect([requests.length, observer.remaining(item)]).toEqual([0, 2]);
-  observer.close();
 });
 
 it("asks again after growing pauses until there is an answer", async () => {
@@ -60,7 +58,6 @@ it("asks again after growing pauses until there is an answer", async () => {
   requests[0]!.answer(3);
   await pass(60_000);
   expect([requests.length, observer.remaining(item)]).toEqual([0, 3]);
-  observer.close();
 });
 
 it("keeps the charge, and asks at once, when the stream reports an older state", async () => {
@@ -73,7 +70,6 @@ it("keeps the charge, and asks at once, when the stream reports an older state",
   requests[0]!.answer(1);
   await pass(60_000);
   expect([requests.length, observer.remaining(item)]).toEqual([0, 1]);
-  observer.close();
 });
 
 it("asks at once when the stream is lost while it waits for the report", async () => {
@@ -84,7 +80,6 @@ it("asks at once when the stream is lost while it waits for the report", async (
   requests[0]!.answer(2);
   await pass(5000);
   expect([requests.length, observer.remaining(item)]).toEqual([0, 2]);
-  observer.close();
 });
 
 it("asks for nothing after it is closed", async () => {
@@ -107,7 +102,6 @@ it("asks about a call that runs for long, when a state came that does not show i
   requests[0]!.answer(2);
   await pass(60_000);
   expect([requests.length, observer.remaining(item)]).toEqual([0, 2]);
-  observer.close();
 });
 
 it("asks instead of going back to a state that the stream reports late", async () => {
@@ -123,5 +117,4 @@ it("asks instead of going back to a state that the stream reports late", async (
   requests[0]!.answer(2);
   await pass(60_000);
   expect([requests.length, observer.remaining(item)]).toEqual([0, 2]);
-  observer.close();
 });

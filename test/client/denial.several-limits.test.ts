@@ -80,7 +80,6 @@ describe("an observer", () => {
     observer.receive(snapshotOf("minute", 1, { config }));
     observer.recordDenial(minute, data);
     expect(waits()[0]).toBe(0);
-    observer.close();
   });
 
   it("learns from a link and then from a hook, if only the hook knows the key", async () => {
@@ -96,14 +95,12 @@ describe("an observer", () => {
     expect(isOk()).toEqual([false, true]);
     observer.recordDenial(keyed, data);
     expect(isOk()).toEqual([false, false]);
-    observer.close();
   });
 
   it.each(MALFORMED)("ignores denials with %s", async (_, denials) => {
     const { observer, waits } = await startObserving();
     observer.recordDenial(hour, { ...denial(), denials: denials as never });
     expect(waits()).toEqual([0, 3_600_000, 0]);
-    observer.close();
   });
 });
 

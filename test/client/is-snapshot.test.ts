@@ -54,8 +54,6 @@ it.each(MALFORMED)("ignores a snapshot that %s, from wherever it comes", async (
   const cached = startByHand({ cache: { get: () => snapshot, set() {} } });
   cached.observer.observe(item, 1, () => {});
   expect(cached.observer.status(item, 1)).toBeUndefined();
-  cached.observer.close();
-  observer.close();
 });
 
 /** A cache whose snapshot denies calls for six seconds, and was kept so long ago. */
@@ -97,7 +95,6 @@ it.each([
     const settle = observer.debit(item, 1);
     expect(observer.status(item, 1)).toEqual({ ok: false, retryAt: Date.now() + 6 * SECOND });
     settle();
-    observer.close();
   },
 );
 
@@ -106,7 +103,6 @@ it("believes a snapshot for its own wait, where the cache does not say how old i
   const { observer } = startByHand({ cache: cacheOf(undefined) });
   observer.observe(item, 1, () => {});
   expect(observer.status(item, 1)).toEqual({ ok: false, retryAt: Date.now() + 6 * SECOND });
-  observer.close();
 });
 
 it("does not read the server's time from a snapshot that was kept", async () => {
@@ -120,7 +116,6 @@ it("does not read the server's time from a snapshot that was kept", async () => 
   streams[0]!.onSnapshot(snapshotOf("a", 0, { config }));
   expect(observer.check(item, Date.now(), 1)?.now).toBe(Date.now());
   expect(observer.status(item, 1)).toEqual({ ok: false, retryAt: Date.now() + 6 * SECOND });
-  observer.close();
 });
 
 it("judges a snapshot that was kept by the server's time, once that is known", async () => {
@@ -131,5 +126,4 @@ it("judges a snapshot that was kept by the server's time, once that is known", a
   await pass(4 * SECOND - 1);
   observer.observe(item, 1, () => {});
   expect(observer.status(item, 1)).toEqual({ ok: false, retryAt: 1e12 + 6 * SECOND });
-  observer.close();
 });

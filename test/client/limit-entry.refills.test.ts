@@ -5,6 +5,7 @@ import {
   createHandTransport,
   pass,
   snapshotOf,
+  startAsking,
   startByHand,
 } from "../support/hand-transport.js";
 
@@ -46,20 +47,16 @@ it("shows refills at their own pace while other limits come and go", async () =>
   expect(onChange).not.toHaveBeenCalled();
   await pass(600);
   expect(onChange).toHaveBeenCalledTimes(1);
-  observer.close();
 });
 
 it("gives two watchers that read in one tick the same remaining tokens", async () => {
-  const { observer, requests } = startByHand();
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, requests } = await startAsking();
   requests[0]!.answer(0, { config: { ...CONFIG, rate: 100, period: 1000 } });
   await pass(1);
   vi.setSystemTime(Date.now() + 100);
   const left = observer.remaining(a);
   vi.setSystemTime(Date.now() + 100);
   expect(observer.remaining(a)).toBe(left);
-  observer.close();
 });
 
 it("shows refills once a second, and computes them no more often", async () => {
@@ -70,7 +67,6 @@ it("shows refills once a second, and computes them no more often", async () => {
   await pass(1);
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(observer.remaining(a)).toBe(101);
-  observer.close();
 });
 
 it("shows the remaining tokens with a status that turns ok, however soon", async () => {
@@ -81,7 +77,6 @@ it("shows the remaining tokens with a status that turns ok, however soon", async
   await pass(1);
   expect(onChange.mock.results).toMatchObject([{ value: 1 }]);
   expect(observer.status(a, 1)?.ok).toBe(true);
-  observer.close();
 });
 
 it("has no timer while no watcher shows the remaining tokens and every call may pass", async () => {
@@ -91,7 +86,6 @@ it("has no timer while no watcher shows the remaining tokens and every call may 
   expect(vi.getTimerCount()).toBe(1);
   await pass(0);
   expect(vi.getTimerCount()).toBe(0);
-  observer.close();
 });
 
 it("shows the refill that fills a limit up", async () => {
@@ -99,7 +93,6 @@ it("shows the refill that fills a limit up", async () => {
   onChange.mockImplementation(() => observer.remaining(a));
   await pass(5000);
   expect(onChange.mock.results).toMatchObject([{ value: 500 }]);
-  observer.close();
 });
 
 it("shows refills after the clock was set back", async () => {
@@ -135,5 +128,4 @@ it("takes one debit after the other from a full limit, with the refills in betwe
   await pass(500);
   observer.debit(a, 100);
   expect(observer.remaining(a)).toBe(350);
-  observer.close();
 });

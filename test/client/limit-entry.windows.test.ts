@@ -32,5 +32,4 @@ it("asks nothing anew for another list, and goes by the newest one", async () =>
   await pass(1);
   expect(observer.status(item, 1)).toEqual({ ok: false, retryAt: NOW + 3000 });
   expect([requests.length, streams.length]).toEqual([asked, opened]);
-  observer.close();
 });

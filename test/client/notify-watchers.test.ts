@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
+import {
+  pass,
+  snapshotOf,
+  startAsking,
+  startByHand,
+  startLive,
+} from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
@@ -22,7 +28,6 @@ it("lets watchers come and go while they are notified", async () => {
   await pass(1);
   expect(observer.connection).toBe("offline");
   expect(told).toHaveBeenCalledTimes(1);
-  observer.close();
 });
 
 it("knows from the cache what a call would get, before the server has answered", () => {
@@ -40,7 +45,6 @@ it("keeps the server's snapshot in the cache, without debits", async () => {
   streams[0]!.onSnapshot(before);
   expect(observer.remaining(a)).toBe(2);
   expect(set).toHaveBeenLastCalledWith(a, before);
-  observer.close();
 });
 
 it("corrects the clock of one limit by the answer for another", async () => {
@@ -55,7 +59,6 @@ it("corrects the clock of one limit by the answer for another", async () => {
   await pass(1);
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(observer.status(a, 1)!.retryAt).toBe(before + 5000);
-  observer.close();
 });
 
 it("can be found by the client's links while it follows something", async () => {
@@ -78,7 +81,6 @@ it("keeps the status of the other watchers when one of them leaves", async () =>
   expect(observer.status(a, 1)).toBe(before);
   await pass(1);
   expect(observer.status(a, 1)).toBe(before);
-  observer.close();
 });
 
 it("throws for a debit with an invalid count, and does nothing for 0", async () => {
@@ -87,13 +89,10 @@ it("throws for a debit with an invalid count, and does nothing for 0", async () 
   observer.debit(a, 0)(true);
   await pass(1);
   expect(requests).toEqual([]);
-  observer.close();
 });
 
 it("leaves no timer behind", async () => {
-  const { observer, requests, streams } = startByHand({ isStreamless: true });
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, requests, streams } = await startAsking({ isStreamless: true });
   requests[0]!.answer(0);
   await pass(1);
   // The wait, the poll and the next attempt at a stream.
@@ -108,7 +107,6 @@ it("leaves out the key where there is none", async () => {
   const { observer } = startByHand({ cache: { get, set() {} } });
   observer.observe({ name: "a", key: undefined }, 1, () => {});
   expect(get.mock.lastCall).toStrictEqual([a]);
-  observer.close();
 });
 
 it("notifies the other watchers when one of them throws", async () => {
@@ -131,7 +129,6 @@ it("notifies the other watchers when one of them throws", async () => {
   expect(observer.connection).toBe("offline");
   await pass(1000);
   expect(requests).toHaveLength(1);
-  observer.close();
 });
 
 it("notifies the other watchers by the clock that one of them has corrected", async () => {
@@ -153,5 +150,4 @@ it("notifies the other watchers by the clock that one of them has corrected", as
   observer.receive(snapshotOf("a", 1, { now: Date.now() + 5000 }));
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(onChange).toHaveBeenCalledWith(retryAt! - 9000);
-  observer.close();
 });

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { CONFIG, pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
+import {
+  CONFIG,
+  pass,
+  snapshotOf,
+  startAsking,
+  startByHand,
+  startLive,
+} from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
@@ -25,7 +32,6 @@ it("sends the requests of one tick together, and those that come meanwhile in th
   requests[0]!.answer(3);
   await pass(1);
   expect(requests.map(({ name }) => name)).toEqual(["b"]);
-  observer.close();
 });
 
 it("asks for every limit, even if the requests before it get no answer", async () => {
@@ -34,7 +40,6 @@ it("asks for every limit, even if the requests before it get no answer", async (
   for (const name of names) observer.observe({ name }, 1, () => {});
   await pass(29_000);
   expect(new Set(requests.map(({ name }) => name))).toEqual(new Set(names));
-  observer.close();
 });
 
 it("does not ask for a charge that the stream has reported", async () => {
@@ -46,7 +51,6 @@ it("does not ask for a charge that the stream has reported", async () => {
   await pass(1);
   expect(requests).toEqual([]);
   expect(observer.remaining(a)).toBe(2);
-  observer.close();
 });
 
 it("asks for a limit that denied a call while an older request was in flight", async () => {
@@ -65,13 +69,10 @@ it("asks for a limit that denied a call while an older request was in flight", a
   requests[0]!.answer(2);
   await pass(1);
   expect(observer.remaining(a)).toBe(2);
-  observer.close();
 });
 
 it("is not offline because the server forbids one limit", async () => {
-  const { observer, requests } = startByHand({ isStreamless: true });
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, requests } = await startAsking({ isStreamless: true });
   requests[0]!.answer(3);
   await pass(1);
   expect(observer.connection).toBe("polling");
@@ -88,7 +89,6 @@ it("is not offline because the server forbids one limit", async () => {
   for (const request of requests.splice(0)) request.fail();
   await pass(1);
   expect(observer.connection).toBe("offline");
-  observer.close();
 });
 
 it("asks for nothing once it is closed", async () => {
@@ -112,13 +112,10 @@ it("does not poll a server whose answers are late any faster than it answers", a
   expect(requests).toHaveLength(0);
   await pass(1);
   expect(requests).toHaveLength(1);
-  observer.close();
 });
 
 it("ignores an answer that is older than a later one", async () => {
-  const { observer, requests } = startByHand({ isStreamless: true, pollInterval: 1000 });
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, requests } = await startAsking({ isStreamless: true, pollInterval: 1000 });
   const now = Date.now();
   // The first answer has timed out.
   await pass(11_000);
@@ -128,7 +125,6 @@ it("ignores an answer that is older than a later one", async () => {
   requests[0]!.answer(3, { now, ts: now });
   await pass(1);
   expect(observer.remaining(a)).toBe(1);
-  observer.close();
 });
 
 it("prefers a push to an answer of the same ms, and a later answer to a push", async () => {
@@ -147,7 +143,6 @@ it("prefers a push to an answer of the same ms, and a later answer to a push", a
   requests[0]!.answer(2);
   await pass(1);
   expect(observer.remaining(a)).toBe(2);
-  observer.close();
 });
 
 it("drops a debit for what is read after its charge, whatever the clocks say", async () => {
@@ -165,5 +160,4 @@ it("drops a debit for what is read after its charge, whatever the clocks say", a
   requests[0]!.answer(2, { now, ts: now });
   await pass(1);
   expect(observer.remaining(a)).toBe(2);
-  observer.close();
 });

@@ -20,7 +20,6 @@ it("are no reason to go back to an older state, however late they come", async (
   requests[0]!.answer(2, { now: late.now, ts: late.now });
   await pass(1);
   expect(observer.check(a, Date.now(), 0)?.value).toBeCloseTo(2);
-  observer.close();
 });
 
 it("are taken at once where they are newer, without a question", async () => {
@@ -29,7 +28,6 @@ it("are taken at once where they are newer, without a question", async () => {
   expect(observer.status(a, 1)?.ok).toBe(false);
   await pass(1);
   expect(requests).toEqual([]);
-  observer.close();
 });
 
 it("are ignored where they are malformed, or about a limit that nothing follows", async () => {
@@ -38,5 +36,4 @@ it("are ignored where they are malformed, or about a limit that nothing follows"
   observer.receive(snapshotOf("b", 0));
   await pass(1);
   expect([requests, observer.status(a, 1)?.ok]).toEqual([[], true]);
-  observer.close();
 });

@@ -2,7 +2,7 @@
 import { TRPCClientError } from "@trpc/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HOUR } from "../../server/index.js";
-import { pass, snapshotOf, startByHand } from "../support/hand-transport.js";
+import { pass, snapshotOf, startAsking, startByHand } from "../support/hand-transport.js";
 import { startLimitServer } from "../support/limit-server.js";
 import { settled, soon } from "../support/soon.js";
 
@@ -89,44 +89,34 @@ describe("on a server that the test controls", () => {
     expect(streams.at(-1)!.names).toEqual(["a", "b"]);
     for (const name of ["a", "b"]) streams.at(-1)!.onSnapshot(snapshotOf(name, 3));
     expect(observer.connection).toBe("live");
-    observer.close();
   });
 
   it.each([408, 429, 499, 500, 503])("goes on polling after HTTP %d", async (httpStatus) => {
-    const { observer, requests } = startByHand({ isStreamless: true, pollInterval: 1000 });
-    observer.observe(a, 1, () => {});
-    await pass(1);
+    const { observer, requests } = await startAsking({ isStreamless: true, pollInterval: 1000 });
     requests[0]!.fail(refusal(httpStatus));
     await pass(2000);
     expect(requests).toHaveLength(1);
     expect(observer.error(a)).toBeUndefined();
     expect(warning).not.toHaveBeenCalled();
-    observer.close();
   });
 
   it("keeps the last known state of a limit that it may no longer ask for", async () => {
-    const { observer, requests } = startByHand({ isStreamless: true, pollInterval: 1000 });
-    observer.observe(a, 1, () => {});
-    await pass(1);
+    const { observer, requests } = await startAsking({ isStreamless: true, pollInterval: 1000 });
     requests[0]!.answer(0);
     await pass(1000);
     requests[0]!.fail(refusal(403));
     await pass(10_000);
     expect(requests).toEqual([]);
     expect([observer.status(a, 1)?.ok, observer.error(a) instanceof Error]).toEqual([false, true]);
-    observer.close();
   });
 
   it("does not warn in production", async () => {
     vi.stubEnv("NODE_ENV", "production");
-    const { observer, requests } = startByHand();
-    observer.observe(a, 1, () => {});
-    await pass(1);
+    const { observer, requests } = await startAsking();
     requests[0]!.fail(refusal(400));
     await pass(1);
     vi.unstubAllEnvs();
     expect(observer.error(a)).toBeDefined();
     expect(warning).not.toHaveBeenCalled();
-    observer.close();
   });
 });

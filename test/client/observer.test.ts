@@ -27,9 +27,7 @@ describe.concurrent("the status of an observed limit", () => {
   it("gives the very ms at which a call would pass, in step with the server", async () => {
     const clock = createManualClock();
     await using app = await startLimitServer(LIMITS, { clock });
-    const observer = app.observer({ clock });
-    observer.observe(hourly, 1, () => {});
-    await soon(() => expect(observer.connection).toBe("live"));
+    const observer = await app.live(hourly, { clock });
     await app.limiter.limit("hourly", { count: 3 });
     await soon(() => expect(observer.status(hourly, 1)?.ok).toBe(false));
     expect(observer.status(hourly, 1)).toEqual({ ok: false, retryAt: clock() + HOUR });
@@ -104,9 +102,7 @@ describe.concurrent("the status of an observed limit", () => {
   it("does not turn ok a ms early, even if its timer is early", async () => {
     const clock = createManualClock();
     await using app = await startLimitServer(LIMITS, { clock });
-    const observer = app.observer({ clock });
-    observer.observe(quick, 1, () => {});
-    await soon(() => expect(observer.connection).toBe("live"));
+    const observer = await app.live(quick, { clock });
     await app.limiter.limit("quick", { count: 10 });
     await soon(() => expect(observer.status(quick, 1)?.ok).toBe(false));
     clock.advance(99);
@@ -131,9 +127,7 @@ describe.concurrent("the status of an observed limit", () => {
   it("is right for a count that is not observed", async () => {
     const clock = createManualClock();
     await using app = await startLimitServer(LIMITS, { clock });
-    const observer = app.observer({ clock });
-    observer.observe(hourly, 1, () => {});
-    await soon(() => expect(observer.connection).toBe("live"));
+    const observer = await app.live(hourly, { clock });
     await soon(() => expect(observer.status(hourly, 2)).toEqual({ ok: true }));
     await app.limiter.limit("hourly", { count: 2 });
     const retryAt = clock() + HOUR;
@@ -144,9 +138,7 @@ describe.concurrent("the status of an observed limit", () => {
 
   it("turns ok in time for a count that is not observed", async () => {
     await using app = await startLimitServer(LIMITS);
-    const observer = app.observer();
-    observer.observe(quick, 1, () => {});
-    await soon(() => expect(observer.connection).toBe("live"));
+    const observer = await app.live(quick);
     await soon(() => expect(observer.status(quick, 10)).toEqual({ ok: true }));
     await app.limiter.limit("quick", { count: 10 });
     await soon(() => expect(observer.status(quick, 10)?.ok).toBe(false));

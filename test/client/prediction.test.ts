@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { availableAt } from "../../client/prediction.js";
 import { denialOf, snapshotOfDenial } from "../../client/denial.js";
-import { CONFIG, pass, snapshotOf, startByHand } from "../support/hand-transport.js";
+import { CONFIG, pass, snapshotOf, startAsking } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
@@ -36,9 +36,7 @@ it("makes a call on shards in debt wait for as long as the server said", () => {
 });
 
 it("takes a debit from two shards, and from one where the other is in debt", async () => {
-  const { observer, requests } = startByHand();
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, requests } = await startAsking();
   const config = { ...CONFIG, rate: 6, shards: 2, maxReserved: 6 };
   const row = (value: number) => ({ value, ts: Date.now() });
   requests[0]!.answer(1, { config, fullest: [row(3), row(-2)] });
@@ -54,5 +52,4 @@ it("takes a debit from two shards, and from one where the other is in debt", asy
   expect(observer.status(a, 2)?.ok).toBe(false);
   settle();
   expect(observer.status(a, 6)?.ok).toBe(true);
-  observer.close();
 });

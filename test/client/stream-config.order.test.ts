@@ -1,6 +1,6 @@
 /** Answers and reports that arrive late, or in another order than the server read them in. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { CONFIG, pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
+import { CONFIG, pass, snapshotOf, startAsking, startLive } from "../support/hand-transport.js";
 import { a, answer, FREE, PAID, type Page, rateOf, upgrade } from "../support/plan-page.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
@@ -8,13 +8,12 @@ afterEach(() => void vi.useRealTimers());
 
 /** The stream reports the free plan. The page asks, and opens it anew. */
 async function staysPaid(page: Page): Promise<void> {
-  const { observer, streams } = page;
+  const { streams } = page;
   streams[0]!.onSnapshot(snapshotOf("a", 3, FREE));
   expect(rateOf(page)).toBe(30);
   await pass(1);
   expect(await answer(page, 30, PAID)).toBe(1);
   expect([rateOf(page), streams.length]).toEqual([30, 2]);
-  observer.close();
 }
 
 it("takes an answer with another config although the stream reported a change meanwhile", async () => {
@@ -28,7 +27,6 @@ it("takes an answer with another config although the stream reported a change me
   request!.answer(28, { ...PAID, now: readAt, ts: readAt });
   await pass(1);
   expect([rateOf(page), page.streams.length]).toEqual([30, 2]);
-  page.observer.close();
 });
 
 it("takes no state of a stream that was opened for a config of the past, though it delivers late", async () => {
@@ -51,14 +49,11 @@ it("takes no state of a stream that was opened for a config of the past, though 
   streams[2]!.onSnapshot(snapshotOf("a", 50, team));
   await pass(60_000);
   expect([page.requests.length, streams.length, rateOf(page)]).toEqual([0, 3, 50]);
-  observer.close();
 });
 
 it("takes no state of the first stream when the plan has changed before it delivers", async () => {
-  const page = startByHand();
+  const page = await startAsking();
   const { observer } = page;
-  observer.observe(a, 1, () => {});
-  await pass(1);
   await answer(page, 3, FREE);
   observer.refresh(a);
   await pass(1);
@@ -80,13 +75,10 @@ it("takes no answer from before a snapshot that the application has fetched, if 
   // It was read on the old plan, so it is asked for once more.
   expect(await answer(page, 30, PAID)).toBe(1);
   expect([rateOf(page), page.requests.length]).toEqual([30, 0]);
-  observer.close();
 });
 
 it("takes no first state of a stream against an answer, since another tab may have opened it long ago", async () => {
-  const page = startByHand();
-  page.observer.observe(a, 1, () => {});
-  await pass(1);
+  const page = await startAsking();
   await answer(page, 30, PAID);
   await staysPaid(page);
 });
@@ -94,10 +86,8 @@ it("takes no first state of a stream against an answer, since another tab may ha
 it("takes no first state of a stream against an answer, where the page came with its snapshot", async () => {
   const cached = snapshotOf("a", 3, FREE);
   const cache = { get: () => cached, set() {}, isFresh: () => true };
-  const page = startByHand({ cache });
+  const page = await startAsking({ cache });
   const { observer } = page;
-  observer.observe(a, 1, () => {});
-  await pass(1);
   expect(page.requests).toEqual([]);
   observer.refresh(a);
   await pass(1);
@@ -107,12 +97,9 @@ it("takes no first state of a stream against an answer, where the page came with
 
 it("takes the first state of a stream where the page only had a cached snapshot", async () => {
   const cache = { get: () => snapshotOf("a", 3, FREE), set() {} };
-  const page = startByHand({ cache });
-  page.observer.observe(a, 1, () => {});
-  await pass(1);
+  const page = await startAsking({ cache });
   page.streams[0]!.onSnapshot(snapshotOf("a", 30, PAID));
   expect(rateOf(page)).toBe(30);
-  page.observer.close();
 });
 
 it("opens the stream anew for each upgrade, though the stream itself has reported the end of the last one", async () => {
@@ -125,7 +112,6 @@ it("opens the stream anew for each upgrade, though the stream itself has reporte
   await pass(1);
   await answer(page, 30, PAID);
   expect([rateOf(page), streams.length]).toEqual([30, 3]);
-  observer.close();
 });
 
 it("takes no state of a stream for a config of the past, though the old stream has reported meanwhile", async () => {
@@ -141,5 +127,4 @@ it("takes no state of a stream for a config of the past, though the old stream h
   await pass(1);
   expect(await answer(page, 2, FREE)).toBe(1);
   expect([rateOf(page), streams.length]).toEqual([3, 3]);
-  observer.close();
 });

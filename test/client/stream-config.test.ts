@@ -18,7 +18,6 @@ it("opens the stream anew when an answer has another config, and closes the old 
   expect(streams[0]!.isClosed).toBe(true);
   await pass(60_000);
   expect([streams.length, page.requests.length, rateOf(page)]).toEqual([2, 0, 30]);
-  observer.close();
 });
 
 it("notifies its watchers although the status is the same", async () => {
@@ -29,7 +28,6 @@ it("notifies its watchers although the status is the same", async () => {
   expect(rates).toEqual([30]);
   page.observer.receive(snapshotOf("a", 1, PAID));
   expect(rates).toEqual([30]);
-  page.observer.close();
 });
 
 it("takes no state from the old stream, and asks instead", async () => {
@@ -40,7 +38,6 @@ it("takes no state from the old stream, and asks instead", async () => {
   expect(await answer(page, 27, PAID)).toBe(1);
   expect(page.observer.check(a, Date.now(), 0)?.value).toBeCloseTo(27);
   expect(page.streams).toHaveLength(2);
-  page.observer.close();
 });
 
 it("opens it once where the new stream has the old config, too, and goes by the answers", async () => {
@@ -64,7 +61,6 @@ it("opens it once where the new stream has the old config, too, and goes by the 
   await pass(1);
   await answer(page, 1, FREE);
   expect([streams.length, rateOf(page)]).toEqual([3, 3]);
-  observer.close();
 });
 
 it("follows a plan that changes again and again", async () => {
@@ -77,7 +73,6 @@ it("follows a plan that changes again and again", async () => {
     page.streams.at(-1)!.onSnapshot(snapshotOf("a", 1, plan));
     expect(rateOf(page)).toBe(plan.config.rate);
   }
-  page.observer.close();
 });
 
 it("makes no further requests by itself where each answer has another config", async () => {
@@ -92,7 +87,6 @@ it("makes no further requests by itself where each answer has another config", a
     await pass(100);
     expect([page.requests.length, page.streams.length]).toEqual([0, i + 2]);
   }
-  page.observer.close();
 });
 
 it("takes another config from the stream itself at once", async () => {
@@ -101,7 +95,6 @@ it("takes another config from the stream itself at once", async () => {
   expect(rateOf(page)).toBe(30);
   await pass(60_000);
   expect([page.streams.length, page.requests.length]).toEqual([1, 0]);
-  page.observer.close();
 });
 
 it("shows the config of a denial at once, and asks before it opens the stream anew", async () => {
@@ -121,7 +114,6 @@ it("shows the config of a denial at once, and asks before it opens the stream an
   await pass(1);
   await answer(page, 0, PAID);
   expect([rateOf(page), streams.length]).toEqual([30, 2]);
-  observer.close();
 });
 
 it("keeps the stream where only one procedure denies by a config of its own", async () => {
@@ -135,7 +127,6 @@ it("keeps the stream where only one procedure denies by a config of its own", as
     expect(rateOf(page)).toBe(3);
   }
   expect(streams).toHaveLength(1);
-  observer.close();
 });
 
 it("opens one stream for all limits whose answers come together", async () => {
@@ -151,5 +142,4 @@ it("opens one stream for all limits whose answers come together", async () => {
   for (const request of requests.slice()) request.answer(30, PAID);
   await pass(1);
   expect(streams).toHaveLength(3);
-  observer.close();
 });

@@ -150,9 +150,7 @@ describe.concurrent("when the server dies", () => {
     let skew = 0;
     await using app = await startLimitServer(LIMITS, { clock: () => Date.now() + skew });
     await app.limiter.limit("hourly", { count: 3 });
-    const observer = app.observer({ pollInterval: 60_000 });
-    observer.observe(item, 3, () => {});
-    await soon(() => expect(observer.connection).toBe("live"));
+    const observer = await app.live(item, { pollInterval: 60_000 }, 3);
     await soon(() => expect(observer.status(item, 3)?.ok).toBe(false));
     await app.server.kill();
     // That was the one poll for a minute.
@@ -170,9 +168,7 @@ describe.concurrent("when the server dies", () => {
 describe.concurrent("an answer that is late", () => {
   it("does not undo what the stream has reported since", async () => {
     await using app = await startLimitServer(LIMITS);
-    const observer = app.observer();
-    observer.observe(item, 1, () => {});
-    await soon(() => expect(observer.connection).toBe("live"));
+    const observer = await app.live(item);
     await soon(() => expect(observer.status(item, 1)).toEqual({ ok: true }));
     const release = app.server.delay(STATUS);
     const asked = app.server.requests(STATUS);

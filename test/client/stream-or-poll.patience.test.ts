@@ -30,7 +30,6 @@ it("does not wait for an answer for ever, and still takes it when it comes", asy
   await pass(1);
   expect(observer.remaining(item)).toBe(2);
   expect(observer.connection).toBe("polling");
-  observer.close();
 });
 
 it("ignores what was read before a denial", async () => {
@@ -51,5 +50,4 @@ it("ignores what was read before a denial", async () => {
   requests[0]!.answer(3, read);
   await pass(1);
   expect(observer.status(item, 1)?.ok).toBe(false);
-  observer.close();
 });

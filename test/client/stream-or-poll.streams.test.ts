@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { MINUTE } from "../../core/index.js";
-import { pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
+import {
+  pass,
+  snapshotOf,
+  startAsking,
+  startByHand,
+  startLive,
+} from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
@@ -9,9 +15,7 @@ const [a, b] = [{ name: "a" }, { name: "b" }];
 
 it("reopens a stream after ever longer pauses, until it stays open", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1);
-  const { observer, streams } = startByHand();
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, streams } = await startAsking();
   for (const pause of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
     const before = streams.length;
     streams.at(-1)!.onEnded();
@@ -37,7 +41,6 @@ it("reopens a stream after ever longer pauses, until it stays open", async () =>
   await pass(60_000);
   expect(streams).toHaveLength(before + 2);
   vi.restoreAllMocks();
-  observer.close();
 });
 
 it("ignores the end of a replaced stream, and closes it when the new one ends", async () => {
@@ -56,7 +59,6 @@ it("ignores the end of a replaced stream, and closes it when the new one ends", 
   expect(streams[0]!.isClosed).toBe(true);
   await pass(1);
   expect(requests.map(({ name }) => name)).toEqual(["a", "b"]);
-  observer.close();
 });
 
 it("asks once when a stream is back, and not again while it stays", async () => {
@@ -80,7 +82,6 @@ it("asks once when a stream is back, and not again while it stays", async () => 
   await pass(1);
   expect(requests).toEqual([]);
   expect(observer.connection).toBe("live");
-  observer.close();
 });
 
 it("follows one limit instead of another when they are swapped in one tick", async () => {
@@ -94,13 +95,10 @@ it("follows one limit instead of another when they are swapped in one tick", asy
   await pass(1);
   expect(streams.map(({ names }) => names)).toEqual([["a"], ["b"]]);
   expect(requests.map(({ name }) => name)).toEqual(["b"]);
-  observer.close();
 });
 
 it("does not count a stream that is being replaced as live", async () => {
-  const { observer, streams } = startByHand();
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, streams } = await startAsking();
   observer.observe(b, 1, () => {});
   await pass(1);
   streams[0]!.onSnapshot(snapshotOf("a", 3));
@@ -109,7 +107,6 @@ it("does not count a stream that is being replaced as live", async () => {
   streams[1]!.onSnapshot(snapshotOf("b", 3));
   expect(observer.connection).toBe("live");
   expect(streams[0]!.isClosed).toBe(true);
-  observer.close();
 });
 
 it("is live once all its streams have delivered, and reopens them together", async () => {
@@ -126,13 +123,10 @@ it("is live once all its streams have delivered, and reopens them together", asy
   expect(streams).toHaveLength(4);
   await pass(60_000);
   expect(streams).toHaveLength(4);
-  observer.close();
 });
 
 it("closes every stream, even one that was replaced before it delivered", async () => {
-  const { observer, streams } = startByHand();
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, streams } = await startAsking();
   streams[0]!.onSnapshot(snapshotOf("a", 3));
   observer.observe(b, 1, () => {});
   await pass(1);
@@ -142,22 +136,17 @@ it("closes every stream, even one that was replaced before it delivered", async 
 });
 
 it("keeps the stream when a limit that was only rendered is dropped", async () => {
-  const { observer, streams, requests } = startByHand();
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, streams, requests } = await startAsking();
   // A render that was never mounted.
   observer.status(b, 1);
   observer.observe(a, 2, () => {});
   await pass(1);
   expect(streams).toHaveLength(1);
   expect(requests).toHaveLength(1);
-  observer.close();
 });
 
 it("polls until a stream delivers, as behind a proxy that holds it back", async () => {
-  const { observer, requests, streams } = startByHand({ pollInterval: 1000 });
-  observer.observe(a, 1, () => {});
-  await pass(1);
+  const { observer, requests, streams } = await startAsking({ pollInterval: 1000 });
   requests[0]!.answer(3);
   await pass(998);
   expect(requests).toHaveLength(0);
@@ -175,7 +164,6 @@ it("polls until a stream delivers, as behind a proxy that holds it back", async 
   requests[0]!.answer(1);
   await pass(60_000);
   expect(requests).toEqual([]);
-  observer.close();
 });
 
 it("is not live any more when a new limit gets no stream", async () => {
@@ -188,7 +176,6 @@ it("is not live any more when a new limit gets no stream", async () => {
   await pass(500);
   expect(observer.connection).toBe("polling");
   expect(requests.map(({ name }) => name)).toEqual(["a", "b"]);
-  observer.close();
 });
 
 it("is polling as soon as the stream is lost, before any answer", async () => {
@@ -204,7 +191,6 @@ it("is polling as soon as the stream is lost, before any answer", async () => {
   await pass(0);
   expect(observer.connection).toBe("offline");
   expect(requests).toEqual([]);
-  observer.close();
 });
 
 /** An observer whose streams deliver, and end after `life` ms. Counts what a server would get. */
@@ -240,7 +226,7 @@ it.each([0, 100, 3000])(
   "backs off from streams that deliver and end after %d ms, and asks once per stream beside polls",
   async (life) => {
     vi.spyOn(Math, "random").mockReturnValue(0);
-    const { observer, count } = await startFlapping(life);
+    const { count } = await startFlapping(life);
     await count(MINUTE);
     const { opened, asked } = await count(5 * MINUTE);
     // A pause is at least 15 seconds now. Polling asks for both limits every five seconds.
@@ -248,17 +234,15 @@ it.each([0, 100, 3000])(
     expect(asked).toBeLessThanOrEqual(2 * (60 + opened));
     expect(asked).toBeGreaterThan(2 * 30);
     vi.restoreAllMocks();
-    observer.close();
   },
 );
 
 it("reopens a stream soon that ends after a while, as on hosts that bound a response", async () => {
-  const { observer, count } = await startFlapping(15_000);
+  const { count } = await startFlapping(15_000);
   await count(MINUTE);
   const { opened, asked } = await count(5 * MINUTE);
   expect(opened).toBeGreaterThanOrEqual(18);
   expect(asked).toBeLessThanOrEqual(2 * 60);
-  observer.close();
 });
 
 it("goes on polling while a stream that was live is lost", async () => {
@@ -270,7 +254,6 @@ it("goes on polling while a stream that was live is lost", async () => {
     await pass(0);
     expect(observer.remaining(a)).toBe(left);
   }
-  observer.close();
 });
 
 it("asks once for a stream that is lost and back again and again", async () => {
@@ -287,7 +270,6 @@ it("asks once for a stream that is lost and back again and again", async () => {
   // When it was lost first, and when it was back first.
   expect(asked).toBe(2);
   expect(observer.connection).toBe("live");
-  observer.close();
 });
 
 it.each(["close", "unobserve"])("leaves no timer after %s", async (how) => {
@@ -317,5 +299,4 @@ it("is not live while it follows nothing, nor until the next stream delivers", a
   expect(observer.connection).toBe("polling");
   streams[1]!.onSnapshot(snapshotOf("a", 3));
   expect(observer.connection).toBe("live");
-  observer.close();
 });

@@ -1,5 +1,5 @@
 /** A transport that the test controls. The test sends each answer and each stream event. */
-import { expect, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import {
   createRateLimitObserver,
   type RateLimitItem,
@@ -90,7 +90,7 @@ export interface StartOptions extends Omit<RateLimitObserverOptions, "transport"
   isStreamless?: boolean;
 }
 
-/** An observer on a manual transport. Works only with fake timers. */
+/** An observer on a manual transport, closed with its test. Works only with fake timers. */
 export function startByHand({ isStreamless = false, ...options }: StartOptions = {}) {
   const transport = createHandTransport(isStreamless);
   const observer = createRateLimitObserver({
@@ -99,14 +99,21 @@ export function startByHand({ isStreamless = false, ...options }: StartOptions =
     clock: () => Date.now(),
     ...options,
   });
+  onTestFinished(() => observer.close());
   return { ...transport, observer };
+}
+
+/** An observer that has just asked for the limit `a`. */
+export async function startAsking(options: StartOptions = {}) {
+  const started = startByHand(options);
+  started.observer.observe({ name: "a" }, 1, () => {});
+  await pass(1);
+  return started;
 }
 
 /** An observer of the limit `a` with `value` tokens and an open stream. */
 export async function startLive(value: number, options: StartOptions = {}) {
-  const started = startByHand(options);
-  started.observer.observe({ name: "a" }, 1, () => {});
-  await pass(1);
+  const started = await startAsking(options);
   started.requests[0]!.answer(value);
   started.streams[0]!.onSnapshot(snapshotOf("a", value));
   await pass(1);

@@ -1,10 +1,12 @@
 /** A limiter in memory behind a real server, and observers that connect to it over HTTP. */
 import type { TRPCClient } from "@trpc/client";
 import { initTRPC, TRPCError } from "@trpc/server";
+import { expect } from "vitest";
 import { z } from "zod";
 import {
   createRateLimitObserver,
   createTRPCTransport,
+  type RateLimitItem,
   type RateLimitObserver,
   type RateLimitObserverOptions,
 } from "../../client/index.js";
@@ -20,6 +22,7 @@ import {
   SHARED_BUCKET,
 } from "../../server/trpc/index.js";
 import { startServer } from "./http.js";
+import { soon } from "./soon.js";
 
 export interface LimitServerOptions {
   /** The server's time. @default Date.now */
@@ -31,6 +34,8 @@ export interface LimitServerOptions {
   /** Whether the limits may be overridden. @default false */
   overrides?: boolean;
 }
+
+type ObserverOptions = Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean };
 
 export async function startLimitServer<const TLimits extends LimitConfigs>(
   limits: TLimits,
@@ -93,6 +98,9 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     return observer;
   }
 
+  const observeOverHttp = ({ stream = true, ...rest }: ObserverOptions = {}) =>
+    observe(server.connect({ stream }), rest);
+
   return {
     limiter,
     router,
@@ -101,11 +109,13 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
      * An observer over HTTP. The observer is closed with the server. For `stream`, see
      * `TestServer.connect`.
      */
-    observer(
-      options: Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean } = {},
-    ): RateLimitObserver {
-      const { stream = true, ...rest } = options;
-      return observe(server.connect({ stream }), rest);
+    observer: observeOverHttp,
+    /** An observer over HTTP that follows calls for `count` tokens of one limit, and is live. */
+    async live(item: RateLimitItem, options?: ObserverOptions, count = 1) {
+      const following = observeOverHttp(options);
+      following.observe(item, count, () => {});
+      await soon(() => expect(following.connection).toBe("live"));
+      return following;
     },
     /** An observer that uses this client. The observer is closed with the server. */
     observe,
