@@ -9,6 +9,7 @@ import {
   SECOND,
 } from "../../server/index.js";
 import { storesAndRedis } from "../support/stores.js";
+import { twoProcesses } from "../support/two-processes.js";
 
 const limits = {
   window: { kind: "fixed window", rate: 2, period: SECOND, start: 0 },
@@ -22,9 +23,7 @@ const T = Date.UTC(2030, 0, 1);
 it.each(storesAndRedis)(
   "a call of the last window gives nothing back to this one, on %s",
   async (_, open) => {
-    await using opened = await open();
-    const clock = createManualClock(T + 900);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits, { now: T + 900 });
     const result = await limiter.limit("window");
     clock.advance(200);
     expect((await limiter.limit("window")).ok).toBe(true);

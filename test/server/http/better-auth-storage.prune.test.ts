@@ -15,7 +15,7 @@ const rowsOf = (store: RateLimitStore, name: string) => store.list!(name, undefi
 
 describe.each(stores)("better-auth's rows on %s", (_name, open) => {
   it("are deleted once they are full, and a request is never let through because of that", async () => {
-    await using at = await twoProcesses(open, { "better-auth": all });
+    const at = await twoProcesses(open, { "better-auth": all });
     const { consume } = betterAuthStorage(at.limiter);
     const denied: number[] = [];
     for (let i = 0; i < 6; i++) {
@@ -42,7 +42,7 @@ describe.each(stores)("better-auth's rows on %s", (_name, open) => {
 
   it("are decided by the rules, and not by the limit, whose usage counts them", async () => {
     const usage = { every: HOUR, keep: HOUR };
-    await using at = await twoProcesses(open, { "better-auth": { ...all, usage } });
+    const at = await twoProcesses(open, { "better-auth": { ...all, usage } });
     const { consume } = betterAuthStorage(at.limiter);
     const allowed = [];
     for (let i = 0; i < 7; i++) {
@@ -58,7 +58,7 @@ describe.each(stores)("better-auth's rows on %s", (_name, open) => {
   });
 
   it("stay where the limiter has no limit of their name", async () => {
-    await using at = await twoProcesses(open, { "auth rules": all });
+    const at = await twoProcesses(open, { "auth rules": all });
     await betterAuthStorage(at.limiter).consume("192.0.2.1|/sign-in", SIGN_IN);
     const { consume } = betterAuthStorage(at.limiter, { name: "auth rules" });
     await consume("192.0.2.1|/sign-in", SIGN_IN);

@@ -10,6 +10,7 @@ import {
   type RateLimitStore,
 } from "../../../../server/index.js";
 import { stores } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const CAPACITY = 10;
 const limits = {
@@ -80,9 +81,7 @@ describe.each(stores)("on %s", (_, open) => {
   });
 
   it("lets a flood have what a reset of this process has brought", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { limiter } = await twoProcesses(open, limits);
     // Nothing is refilled, so a denial that is remembered by mistake lasts until the test times out.
     const all = { count: CAPACITY };
     await limiter.limit("few", all);

@@ -12,6 +12,7 @@ import {
   SECOND,
 } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 // The limiter's clock is a manual one. This one bounds how long a denial is remembered.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
@@ -42,9 +43,7 @@ function createPair(options: Partial<Pick<RateLimiterOptions<typeof limits>, Giv
 
 describe.each(storesAndRedis)("a denial on %s", (_, open) => {
   it("is repeated until its wait has passed, with what the row would answer at each ms", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits);
     for (const name of ["few", "window", "month", "owing"] as const) {
       const reserve = name === "owing";
       const first = name === "window" || name === "month" ? 3 : reserve ? 15 : 10;
@@ -73,9 +72,7 @@ describe.each(storesAndRedis)("a denial on %s", (_, open) => {
   });
 
   it("is told to the page with the wait and the tokens of the present instant", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits);
     await limiter.limit("few", { count: 10 });
     await limiter.limit("few");
     clock.advance(400);

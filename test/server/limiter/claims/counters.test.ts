@@ -15,6 +15,7 @@ import {
 import { usageRows, usageWrites } from "../../../../server/limiter/claims/counters.js";
 import { openUsage } from "../../../../server/limiter/usage/open-usage.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const START = Date.UTC(2030, 0, 1);
 const config = { kind: "fixed window", rate: 100, period: DAY, start: 0, usage: true } as const;
@@ -67,12 +68,10 @@ describe.each(storesAndRedis)("usage in a decision on %s", (_name, open) => {
   });
 
   it("adds to what processes have summed up", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, limits, clock });
+    const { clock, limiter, store } = await twoProcesses(open, limits, { now: START, isNew: true });
     await limiter.limit("jobs", { key: "ann", count: 7 });
     await limiter.flushUsage();
-    await take(opened.store, resolved("ann"), 8, clock());
+    await take(store, resolved("ann"), 8, clock());
     await limiter.limit("jobs", { key: "ann", count: 9 });
     const { total } = await limiter.usage("jobs", { key: "ann", ...hours });
     expect(total).toEqual({ ...none, granted: 3, taken: 24 });

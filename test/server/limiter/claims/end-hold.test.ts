@@ -23,7 +23,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   it.each(["tokens", "quota", "days"] as const)(
     "of %s are settled once, by another process",
     async (name) => {
-      await using at = await setUp();
+      const at = await setUp();
       const { ok, value } = await at.limiter.limit(name, { key, count: 60, once: "a", hold: keep });
       expect([ok, value]).toEqual([true, 40]);
       expect(await at.peer.getValue(name, { key })).toMatchObject({ value: 40, held: 60 });
@@ -49,7 +49,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   );
 
   it("are charged for what was used beyond the estimate, into debt", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("tokens", { key, count: 90, once: "a", hold: keep });
     const settled = await at.peer.settle("tokens", { key, once: "a" }, 120);
     expect(settled).toEqual({ settled: true, count: 90, value: -20 });
@@ -57,7 +57,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("stay as they were estimated where the use is not known", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     for (const [i, actual] of [undefined, null, NaN].entries()) {
       const once = `id ${i}`;
       await at.limiter.limit("tokens", { key, count: 20, once, hold: release });
@@ -68,7 +68,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("come back when they are released, and the id can take them again", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const call = { key, count: 60, once: "a", hold: keep } as const;
     await at.limiter.limit("quota", call);
     const released = await at.peer.release("quota", { key, once: "a" });
@@ -82,7 +82,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("that lapse are kept, or come back before a call is denied", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     for (const [once, hold] of [
       ["keep", keep],
       ["back", release],
@@ -113,7 +113,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("that have lapsed end by what their call chose, also where they are settled late", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "keep", hold: keep });
     await at.limiter.limit("quota", { key, count: 30, once: "back", hold: release });
     at.clock.advance(10 * MINUTE);
@@ -128,7 +128,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("give back no more than the bucket would hold without them", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("tokens", { key, count: 60, once: "a", hold: keep });
     at.clock.advance(HOUR / 4);
     await at.limiter.settle("tokens", { key, once: "a" }, 0);
@@ -140,7 +140,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("of credits come back whole, however late, and never below what was paid", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 100 });
     await at.limiter.limit("credits", { key, count: 100, once: "job", hold: release });
     at.clock.advance(2 * DAY);
@@ -151,7 +151,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("of several limits are those of the limits that hold, and one of each bucket", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const items = [
       { name: "perMinute", key },
       { name: "tokens", key, count: 70 },
@@ -176,7 +176,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("of the limits that paid end together", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 100 });
     const names = ["quota", "credits"] as const;
     const call = { key, count: 130, split: true, once: "a", hold: keep } as const;
@@ -196,7 +196,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are ended by the result itself, too", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const call = { key, count: 60, hold: keep } as const;
     const result = await at.limiter.limit("quota", { ...call, once: "a" });
     await at.limiter.settle(result, 10);
@@ -207,7 +207,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are not ended by a repeat of their call, whatever it has used", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 100 });
     const call = { key, count: 60, once: "a", hold: keep } as const;
     const names = ["tokens", "credits"] as const;
@@ -251,7 +251,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are ended by prune, which leaves the others", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "back", hold: release });
     await at.limiter.limit("quota", { key, count: 30, once: "keep", hold: keep });
     await at.limiter.limit("quota", { key, count: 30, once: "open", hold: { ...keep, for: DAY } });
@@ -262,7 +262,7 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are forgotten with their key", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "a", hold: keep });
     expect(await at.peer.forget(key)).toBe(5);
     expect(await at.limiter.settle("quota", { key, once: "a" }, 1)).toMatchObject({

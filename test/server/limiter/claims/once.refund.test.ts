@@ -25,7 +25,7 @@ describe.each(stores)("all tokens of a call whose id has lapsed, on %s", (_, ope
   }
 
   it("come back after its row was pruned, by settle and by refund", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     expect(await at.limiter.prune()).toBe(1);
     expect(await at.ids()).toBe(0);
     await at.limiter.refund("daily", { key, count: 1, result: at.first });
@@ -36,14 +36,14 @@ describe.each(stores)("all tokens of a call whose id has lapsed, on %s", (_, ope
   });
 
   it("come back after its row was pruned, in a transaction", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.prune();
     await at.limiter.transaction(({ settle }) => settle(at.first, 0));
     expect([await at.left(), await at.ids()]).toEqual([10, 0]);
   });
 
   it("come back, and a later call with the same id keeps its own", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const later = await at.peer.limit("daily", { key, count: 3, once: "a" });
     expect(later).not.toHaveProperty("repeated");
     await at.limiter.settle(at.first, 0);

@@ -27,13 +27,13 @@ describe.each(stores)("a level that is reached at the start of a window, on %s",
     expect(await levels(at)).toEqual([0.25, 0.9]);
     at.clock.advance(HOUR);
     expect((await at.limiter.getValue("carried", { key })).value).toBe(11);
-    return { ...at, taken, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() };
+    return { ...at, taken };
   }
   const levels = async ({ limiter }: Pick<Processes, "limiter">) =>
     (await limiter.warnings("carried")).map(({ level }) => level);
 
   it("is crossed by the first call in that window", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("carried", { key });
     expect(await levels(at)).toEqual([0.25, 0.9, 0.25]);
     await at.limiter.limit("carried", { key });
@@ -42,7 +42,7 @@ describe.each(stores)("a level that is reached at the start of a window, on %s",
   });
 
   it("is crossed by the first call that is committed", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const rolledBack = at.limiter.transaction(async ({ limit }) => {
       await limit("carried", { key });
       throw new Error("no");
@@ -54,7 +54,7 @@ describe.each(stores)("a level that is reached at the start of a window, on %s",
   });
 
   it("is crossed by the first call after tokens came back in that window", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.peer.settle(at.taken, 12);
     expect((await at.limiter.getValue("carried", { key })).value).toBe(12);
     await at.limiter.limit("carried", { key });

@@ -53,7 +53,7 @@ describe.each(stores)("warnings on %s", (_, open) => {
   it.each(["window", "bucket", "owing", "held", "closing", "remembered"] as const)(
     "crosses each level once, with %s",
     async (name) => {
-      await using at = await setUp();
+      const at = await setUp();
       for (let call = 1; call <= 12; call++) {
         const limiter = call % 2 ? at.limiter : at.peer;
         await limiter.limit(name, { key });
@@ -68,7 +68,7 @@ describe.each(stores)("warnings on %s", (_, open) => {
   );
 
   it("crosses two levels with one call, and a level with a call for the rest of a lease", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("window", { key, count: 10 });
     expect(levelsOf(await at.limiter.warnings("window", { key }))).toEqual([0.8, 1]);
     for (let call = 0; call < 100; call++) await at.limiter.limit("leased", { key });
@@ -80,7 +80,7 @@ describe.each(stores)("warnings on %s", (_, open) => {
   });
 
   it("crosses a level of a window again in the next window alone", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const { limiter, clock } = at;
     const taken = await limiter.limit("window", { key, count: 9 });
     await limiter.settle(taken, 2);
@@ -95,7 +95,7 @@ describe.each(stores)("warnings on %s", (_, open) => {
   });
 
   it("crosses a level of a bucket again after its use fell below half of the level", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const { limiter, clock } = at;
     await limiter.limit("bucket", { key, count: 9 });
     // 5 are used then: half of level 1, and more than half of level 0.8.
@@ -108,7 +108,7 @@ describe.each(stores)("warnings on %s", (_, open) => {
   });
 
   it("crosses levels by charge, settle, once, hold, reserve, limitAll and limitFirst", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const { limiter } = at;
     const reached = async (name: keyof typeof limits, of: string) =>
       levelsOf(await limiter.warnings(name, { key: of }));
@@ -150,7 +150,7 @@ describe.each(stores)("warnings on %s", (_, open) => {
   });
 
   it("crosses nothing by a denial, a check, or a call for nothing", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const { limiter } = at;
     await limiter.check("window", { key, count: 9 });
     await limiter.limit("window", { key, count: 7 });

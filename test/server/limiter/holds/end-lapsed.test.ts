@@ -13,6 +13,7 @@ import {
   type RateLimitStore,
 } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const limits = {
   quota: { kind: "fixed window", rate: 100, period: "month", start: 0, holds: true },
@@ -25,20 +26,10 @@ const release = { for: MINUTE, then: "release" } as const;
 const keep = { for: MINUTE, then: "keep" } as const;
 
 describe.each(storesAndRedis)("lapsed holds on %s", (_, open) => {
-  async function setUp() {
-    const opened = await open();
-    const clock = createManualClock();
-    return {
-      clock,
-      store: opened.store,
-      limiter: createRateLimiter({ store: opened.store, clock, limits }),
-      peer: createRateLimiter({ store: opened.peer, clock, limits }),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  }
+  const setUp = () => twoProcesses(open, limits);
 
   it("are back on pages and in lists, though no call was denied", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     for (const user of ["a", "b", "c"]) {
       await at.limiter.limit("quota", { key: user, count: 60, once: "1", hold: release });
       await at.limiter.limit("quota", { key: user, count: 40, once: "2", hold: keep });
@@ -55,7 +46,7 @@ describe.each(storesAndRedis)("lapsed holds on %s", (_, open) => {
   });
 
   it("end all before one call that needs them", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const ids = [...Array(300).keys()].map(String);
     for (const once of ids.slice(0, 60)) {
       await at.limiter.limit("large", { key, count: 50, once, hold: release });
@@ -74,7 +65,7 @@ describe.each(storesAndRedis)("lapsed holds on %s", (_, open) => {
   });
 
   it("leave nothing of fractions in what is held, and no denied call looks for them", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     let looks = 0;
     const { store } = at;
     const counting = {

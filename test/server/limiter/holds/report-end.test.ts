@@ -21,11 +21,11 @@ describe.each(storesAndRedis)("the usage of holds on %s", (_, open) => {
       const { total } = await at.peer.usage(name, { key, from, to: from + 25 * HOUR });
       return [total.granted, total.taken, total.givenBack];
     };
-    return { ...at, counted, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() };
+    return { ...at, counted };
   }
 
   it("is there with the decision, before any process writes its sums", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 60, once: "a", hold: keep });
     expect(await at.counted()).toEqual([1, 60, 0]);
     await at.limiter.limit("quota", { key, count: 60, once: "a", hold: keep });
@@ -44,7 +44,7 @@ describe.each(storesAndRedis)("the usage of holds on %s", (_, open) => {
   });
 
   it("counts what comes back of holds that lapse", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "a", hold: release });
     await at.limiter.limit("quota", { key, count: 30, once: "b", hold: keep });
     await at.limiter.limit("quota", { key, count: 40, once: "c", hold: release });
@@ -63,7 +63,7 @@ describe.each(storesAndRedis)("the usage of holds on %s", (_, open) => {
   });
 
   it("of several limits counts for each of them", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 50 });
     const options = { key, count: 120, split: true, once: "a", hold: keep } as const;
     await at.limiter.limitFirst(["quota", "credits"], options);

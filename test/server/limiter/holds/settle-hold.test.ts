@@ -30,11 +30,11 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
         both.map((name) => ({ name, key, count: 3000 })),
         { once: "job", hold },
       );
-    return { ...at, used, holdBoth, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() };
+    return { ...at, used, holdBoth };
   }
 
   it.each([1200, 4000])("is settled in each of them by what was used, %d", async (actual) => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.holdBoth();
     const settled = await at.peer.settle(both, of, actual);
     expect(settled).toEqual({ settled: true, count: 3000, value: 5000 - actual });
@@ -44,7 +44,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is settled by a count of each, where they count in different units", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.holdBoth();
     await at.peer.settle(both, of, { day: 1200, month: 4 });
     expect(await at.used("day")).toEqual([1200, 0]);
@@ -58,7 +58,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("stays as it was estimated, and is released, in each of them", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.holdBoth();
     await at.peer.settle(both, of, undefined);
     for (const name of both) expect(await at.used(name)).toEqual([3000, 0]);
@@ -70,7 +70,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is refused by the name of one of them, and stays", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.holdBoth();
     for (const names of ["day", ["month"], ["day", "tokens"], ["day", "day"]] as const) {
       await expect(at.peer.settle(names, of, 1200)).rejects.toThrow(INCOMPLETE);
@@ -83,7 +83,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
     ["two names", "day", "month"],
     ["one name", "tokens", "tokens"],
   ] as const)("of two keys, with %s, is ended by naming both", async (__, own, shared) => {
-    await using at = await setUp();
+    const at = await setUp();
     const items = [
       { name: own, key },
       { name: shared, key: "team" },
@@ -100,7 +100,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is the sum of what they paid for one count, and the first one owes what is more", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 3000 });
     const names = ["day", "credits"] as const;
     const pay = { key, count: 6000, split: true, once: "job", hold } as const;
@@ -122,7 +122,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is of those that took, and not of those that did so before or have no holds", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("day", { ...of, count: 1000, hold });
     const items = [
       { name: "requests", key },
@@ -137,7 +137,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("can have been ended in part, by the result of one of them", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const { results } = await at.holdBoth();
     await at.limiter.settle(results[0]!, 100);
     await at.peer.settle(both, of, 1200);
@@ -146,7 +146,7 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("lapses when it has to, and says so", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.holdBoth();
     expect(await at.peer.holds("day", { key })).toEqual([
       { once: "job", count: 3000, then: "keep", until: at.clock() + 10 * MINUTE },

@@ -29,7 +29,7 @@ describe.each(stores)("holds on %s", (_, open) => {
     ],
   ] as const)("inside of %s", (__, within) => {
     it("are settled, released and taken with it, or not at all", async () => {
-      await using at = await setUp();
+      const at = await setUp();
       await at.limiter.limit("quota", { key, count: 30, once: "a", hold: keep });
       await at.limiter.limit("quota", { key, count: 30, once: "b", hold: keep });
       const work = async (inside: Inside) => {
@@ -54,7 +54,7 @@ describe.each(stores)("holds on %s", (_, open) => {
     });
 
     it("that have lapsed are found by a call that would be denied", async () => {
-      await using at = await setUp();
+      const at = await setUp();
       await at.limiter.limit("quota", { key, count: 60, once: "a", hold: release });
       at.clock.advance(10 * MINUTE);
       const work = async (inside: Inside) => {
@@ -76,7 +76,7 @@ describe.each(stores)("holds on %s", (_, open) => {
   });
 
   it("end once where many transactions end them at once, and conflicts are tried again", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 50, once: "a", hold: keep });
     const limiters = [at.limiter, at.peer, at.limiter, at.peer];
     const ended = await Promise.all(

@@ -1,8 +1,8 @@
 /** A denied call is told when holds lapse, if that is before the bucket has refilled. */
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, DAY, HOUR, MINUTE, SECOND } from "../../../../server/index.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const limits = {
   quota: { kind: "fixed window", rate: 100, period: "month", start: 0, holds: true },
@@ -22,19 +22,10 @@ const release = (ms: number) => ({ for: ms, then: "release" }) as const;
 const keep = (ms: number) => ({ for: ms, then: "keep" }) as const;
 
 describe.each(storesAndRedis)("the wait of a denied call on %s", (_, open) => {
-  async function setUp() {
-    const opened = await open();
-    const clock = createManualClock();
-    return {
-      clock,
-      limiter: createRateLimiter({ store: opened.store, clock, limits }),
-      peer: createRateLimiter({ store: opened.peer, clock, limits }),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  }
+  const setUp = () => twoProcesses(open, limits);
 
   it("ends when the hold lapses that brings enough, and not one ms earlier", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 10, once: "a", hold: release(SECOND) });
     await at.limiter.limit("quota", { key, count: 30, once: "b", hold: keep(2 * SECOND) });
     await at.limiter.limit("quota", { key, count: 40, once: "c", hold: release(MINUTE) });
@@ -54,7 +45,7 @@ describe.each(storesAndRedis)("the wait of a denied call on %s", (_, open) => {
   });
 
   it("counts what refills until then, in a token bucket", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("tokens", { key, count: 50, once: "a", hold: release(HOUR) });
     await at.limiter.limit("tokens", { key, count: 50 });
     const { retryAfter } = await at.peer.limit("tokens", { key, count: 50 });
@@ -66,7 +57,7 @@ describe.each(storesAndRedis)("the wait of a denied call on %s", (_, open) => {
   });
 
   it("is the one of all limits of a call together", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 100, once: "a", hold: release(SECOND) });
     await at.limiter.limit("second", { key, count: 100, once: "a", hold: release(MINUTE) });
     const names = ["quota", "second"] as const;
@@ -79,7 +70,7 @@ describe.each(storesAndRedis)("the wait of a denied call on %s", (_, open) => {
   });
 
   it("is told to each call where denials are remembered", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("remembering", { key, count: 100, once: "a", hold: release(MINUTE) });
     for (let i = 0; i < 3; i++) {
       const denied = await at.limiter.limit("remembering", { key, count: 1 });
@@ -90,7 +81,7 @@ describe.each(storesAndRedis)("the wait of a denied call on %s", (_, open) => {
   });
 
   it("is on a page what the call is told", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "a", hold: release(SECOND) });
     await at.limiter.limit("quota", { key, count: 30, once: "b", hold: keep(SECOND) });
     await at.limiter.limit("quota", { key, count: 40, once: "c", hold: release(MINUTE) });

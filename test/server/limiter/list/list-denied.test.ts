@@ -9,6 +9,7 @@ import {
   type RateLimiter,
 } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const START = Date.UTC(2030, 0, 1);
 const limits = {
@@ -32,9 +33,7 @@ const keysOf = (items: readonly LimitItem[]) => items.map(({ key }) => key ?? ""
 
 describe.each(storesAndRedis)("a list of who is limited on %s", (_, open) => {
   it("has exactly the keys whose next call would be denied, each once, at any page size", async () => {
-    await using opened = await open();
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits, overrides: true });
+    const { clock, limiter } = await twoProcesses(open, limits, { now: START, overrides: true });
     for (let i = 0; i < 20; i++) {
       await limiter.limit("send", { key: `user ${i}`, count: i % 2 === 0 ? 2 : 1 });
     }

@@ -11,6 +11,7 @@ import {
   type RateLimitStore,
 } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 import { keyOption } from "../../../../core/key-option.js";
 
 const limits = {
@@ -55,10 +56,7 @@ async function readAll(
 
 describe.each(storesAndRedis)("list on %s", (_name, open) => {
   it("pages through 1,000 rows, with one item per key that agrees with getValue", async () => {
-    await using opened = await open();
-    const { store } = opened;
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store, limits, clock });
+    const { clock, limiter, store } = await twoProcesses(open, limits);
     const keys = sequence(333).map((i) => `user ${i}`);
     await fill(store, "sharded", keys, [0, 1, 2], clock() - 1000);
     await fill(store, "sharded", [""], [1], clock() - 1000);
@@ -84,10 +82,7 @@ describe.each(storesAndRedis)("list on %s", (_name, open) => {
   });
 
   it("shows each key once that is there all the time, while others come and go", async () => {
-    await using opened = await open();
-    const { store } = opened;
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store, limits, clock });
+    const { clock, limiter, store } = await twoProcesses(open, limits);
     const keys = sequence(200).map((i) => `k${i} `);
     await fill(store, "window", keys, [0], clock());
     const staying = keys.filter((_, i) => i % 10 > 0);
@@ -106,9 +101,7 @@ describe.each(storesAndRedis)("list on %s", (_name, open) => {
   });
 
   it("shows a bucket of a config of the call, and windows of the key", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, limits, clock });
+    const { clock, limiter } = await twoProcesses(open, limits);
     const config = { kind: "fixed window", rate: 9, period: HOUR } as const;
     await limiter.limit("tier", { key: "ada", config, count: 4 });
     const value = await limiter.getValue("tier", { key: "ada", config });

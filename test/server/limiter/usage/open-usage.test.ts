@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";
 import { stores, storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 /** Midnight UTC. */
 const START = Date.UTC(2030, 0, 1);
@@ -18,9 +19,10 @@ const hours = (count: number) => ({ from: START, to: START + count * HOUR });
 
 describe.each(storesAndRedis)("usage on %s", (_name, open) => {
   it("counts by key and hour, and all keys together", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START + 5 * MINUTE);
-    const limiter = createRateLimiter({ store: opened.store, limits, clock });
+    const { clock, limiter } = await twoProcesses(open, limits, {
+      now: START + 5 * MINUTE,
+      isNew: true,
+    });
     for (let i = 0; i < 4; i++) await limiter.limit("send", { key: "ann" });
     await limiter.limit("send", { key: "bob" });
     await limiter.limit("send");
@@ -55,10 +57,7 @@ describe.each(storesAndRedis)("usage on %s", (_name, open) => {
   });
 
   it("tells keys apart that differ in bars and backslashes, by their hash where there is one", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START);
-    const { store } = opened;
-    const limiter = createRateLimiter({ store, limits, clock });
+    const { clock, limiter, store } = await twoProcesses(open, limits, { now: START, isNew: true });
     const hashing = createRateLimiter({ store, limits, clock, hashKey: (key) => `h|${key}` });
     const keys = ["a", "a|", "a|b", "a\\", "a\\|b", "a\\\\", "|", "\\", `a|${START}`, "é", "A"];
     for (const [i, key] of keys.entries()) {
@@ -99,9 +98,10 @@ describe.each(storesAndRedis)("usage on %s", (_name, open) => {
   });
 
   it("counts whole numbers up to 2^52 exactly, whatever the clock does meanwhile", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START + HOUR - 1);
-    const limiter = createRateLimiter({ store: opened.store, limits, clock });
+    const { clock, limiter } = await twoProcesses(open, limits, {
+      now: START + HOUR - 1,
+      isNew: true,
+    });
     const counts = [2 ** 51, 2 ** 51 - 7, 3, 1, 2];
     for (const [i, count] of counts.entries()) {
       clock.set(START + HOUR - 1);
@@ -118,9 +118,11 @@ describe.each(storesAndRedis)("usage on %s", (_name, open) => {
 
 describe.each(storesAndRedis)("rows of usage on %s", (_name, open) => {
   it("go with their key, and are on no list", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, limits, clock, flushUsage: 1e9 });
+    const { clock, limiter } = await twoProcesses(open, limits, {
+      now: START,
+      isNew: true,
+      flushUsage: 1e9,
+    });
     for (const key of ["ann", "ann|", "ann2"]) {
       for (let i = 0; i < 5; i++) await limiter.limit("send", { key });
     }
@@ -144,9 +146,10 @@ describe.each(storesAndRedis)("rows of usage on %s", (_name, open) => {
 
 describe.each(stores)("rows of usage on %s", (_name, open) => {
   it("are pruned when they have been kept, and no earlier", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START + 30 * MINUTE);
-    const limiter = createRateLimiter({ store: opened.store, limits, clock });
+    const { clock, limiter } = await twoProcesses(open, limits, {
+      now: START + 30 * MINUTE,
+      isNew: true,
+    });
     await limiter.charge("tokens", { key: "ann", count: 5 });
     await limiter.limit("tokens", { key: "ann" });
     await limiter.flushUsage();
@@ -162,9 +165,7 @@ describe.each(stores)("rows of usage on %s", (_name, open) => {
   });
 
   it("count what a transaction commits, once, and nothing of one that is rolled back", async () => {
-    await using opened = await open({ isNew: true });
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, limits, clock });
+    const { limiter } = await twoProcesses(open, limits, { now: START, isNew: true });
     const before = await limiter.limit("tokens", { key: "ann", count: 100 });
     let tries = 0;
     await limiter.transaction(async (tx) => {

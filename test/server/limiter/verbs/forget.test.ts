@@ -13,6 +13,7 @@ import {
 } from "../../../../server/index.js";
 import { createPostgres } from "../../../support/database.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const limits = {
   bucket: { kind: "token bucket", rate: 3, period: DAY },
@@ -36,10 +37,7 @@ async function rowsIn(store: RateLimitStore): Promise<string[]> {
 
 describe.each(storesAndRedis)("forget on %s", (_name, open) => {
   it("deletes the rows of a key under all names, in all shards, and no others", async () => {
-    await using opened = await open();
-    const { store } = opened;
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store, limits, clock });
+    const { clock, limiter, store } = await twoProcesses(open, limits);
     const elsewhere = createRateLimiter({ store, limits: { api: limits.bucket }, clock });
     const takeFromAll = async (options: { key?: string }) => {
       await limiter.limit("bucket", options);
@@ -66,10 +64,7 @@ describe.each(storesAndRedis)("forget on %s", (_name, open) => {
   });
 
   it("deletes the ids of a key, whatever they begin with, between those of other keys", async () => {
-    await using opened = await open();
-    const { store } = opened;
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store, limits, clock });
+    const { limiter, store } = await twoProcesses(open, limits);
     const ids = ["\n1", "\t1", "\u00011", " 1", "1", "%", "_", "!", "\\", "|", "é", "😀"];
     for (let i = 0; i < 150; i++) ids.push(`id ${i}`);
     const give = (key: string) =>

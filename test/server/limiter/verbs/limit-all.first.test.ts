@@ -42,7 +42,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   }
 
   it("takes of the first that has the tokens, together with the other limits", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     const byPlan = await at.call(4);
     expect(byPlan).toMatchObject({
@@ -68,7 +68,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("takes nothing of any limit where one of them denies", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 3 });
     await at.limiter.limit("plan", { key: team, count: 5 });
     const denied = await at.call(4);
@@ -96,7 +96,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("names the exhausted limits in the error, as limitAll and limitFirst do", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.limit("plan", { key: team, count: 5 });
     await at.limiter.limit("member", { key, count: 10 });
     const items = [{ name: "member", key }, planThenCredits] as const;
@@ -113,7 +113,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("splits the count between the limits of a first", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 3 });
     const answer = await at.limiter.limitAll([
       { name: "member", key },
@@ -131,7 +131,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("takes the plan, key and count of an inner limit before those of the list", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 9 });
     const answer = await at.limiter.limitAll([
       {
@@ -147,7 +147,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("settles each result, and gives back to the limit that paid", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     await at.limiter.limit("plan", { key: team, count: 3 });
     const { results } = await at.call(4);
@@ -161,7 +161,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("charges an id once, and repeats who paid what", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     await at.limiter.limit("plan", { key: team, count: 3 });
     const items = [
@@ -182,7 +182,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("holds the tokens of all limits with holds under one id, and settles them together", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     const items = [
       { name: "heldMember", key, count: 6 },
@@ -222,7 +222,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("ends lapsed holds of a limit of the first before it denies", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const hold = { for: MINUTE, then: "release" } as const;
     await at.limiter.limit("plan", { key: team, count: 5, once: "a", hold });
     expect(await at.call(4)).toMatchObject({ ok: false, name: "plan", retryAfter: MINUTE });
@@ -251,7 +251,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("takes exactly what is there, of many calls at a time", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 4 });
     const answers = await Promise.all(
       Array.from({ length: 14 }, (_each, i) => {
@@ -269,7 +269,7 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
 
 describe.each(stores)("limitAll with a first in a transaction on %s", (_name, open) => {
   it("commits all of it, or nothing", async () => {
-    await using at = await twoProcesses(open, limits);
+    const at = await twoProcesses(open, limits);
     await at.limiter.credit("credits", { key: team, count: 9 });
     const items = [
       { name: "member", key },

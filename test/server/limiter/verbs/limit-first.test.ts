@@ -39,7 +39,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   }
 
   it("takes all of the count from the first limit that has it", async () => {
-    await using at = await setUp(100);
+    const at = await setUp(100);
     const first = await at.limiter.limitFirst(["plan", "credits"], { key, count: 6 });
     expect(first).toMatchObject({ ok: true, paid: [{ name: "plan", key, count: 6 }] });
     expect(first.results).toMatchObject([{ ok: true, value: 4 }]);
@@ -57,7 +57,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("is denied until the first of them has the tokens", async () => {
-    await using at = await setUp(2);
+    const at = await setUp(2);
     await at.limiter.limit("plan", { key, count: 10 });
     const call = () => at.limiter.limitFirst(["plan", "credits"], { key, count: 5 });
     expect(await call()).toEqual({
@@ -77,7 +77,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("passes over a limit that can never hold so many", async () => {
-    await using at = await setUp(50);
+    const at = await setUp(50);
     expect(await at.limiter.limitFirst(["plan", "credits"], { key, count: 40 })).toMatchObject({
       ok: true,
       paid: [{ name: "credits", count: 40 }],
@@ -90,7 +90,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("counts each limit in its own unit", async () => {
-    await using at = await setUp(50);
+    const at = await setUp(50);
     await at.limiter.limit("plan", { key, count: 10 });
     const items = [
       { name: "plan", key },
@@ -102,7 +102,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("splits a count into what each limit has, in order, in whole tokens", async () => {
-    await using at = await setUp(20);
+    const at = await setUp(20);
     await at.limiter.limit("plan", { key, count: 7.5 });
     const call = (count: number) =>
       at.limiter.limitFirst(["plan", "daily", "credits"], { key, count, split: true });
@@ -122,7 +122,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("takes nothing of a split that the limits cannot pay, and says when they can", async () => {
-    await using at = await setUp(3);
+    const at = await setUp(3);
     await at.limiter.limit("plan", { key, count: 9 });
     const call = () => at.limiter.limitFirst(["plan", "credits"], { key, count: 10, split: true });
     expect(await call()).toMatchObject({ ok: false, retryAfter: 6 * SECOND, name: "plan" });
@@ -143,7 +143,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("pays from the shards of a limit", async () => {
-    await using at = await setUp(100);
+    const at = await setUp(100);
     const result = await at.limiter.limitFirst(["wide", "credits"], {
       key,
       count: 40,
@@ -161,7 +161,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("settles by giving back in the reverse order", async () => {
-    await using at = await setUp(20);
+    const at = await setUp(20);
     const result = await at.limiter.limitFirst(["plan", "credits"], {
       key,
       count: 25,
@@ -178,7 +178,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("charges what was used beyond the estimate to the first limit", async () => {
-    await using at = await setUp(20);
+    const at = await setUp(20);
     await at.limiter.limit("plan", { key, count: 10 });
     const result = await at.limiter.limitFirst(["plan", "credits"], { key, count: 20 });
     expect(result).toMatchObject({ paid: [{ name: "credits", count: 20 }] });
@@ -192,7 +192,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("gives each token back once, whichever result it is given back by", async () => {
-    await using at = await setUp(20);
+    const at = await setUp(20);
     const result = await at.limiter.limitFirst(["plan", "credits"], {
       key,
       count: 15,
@@ -209,7 +209,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("is undone by the rollback of a transaction, and is part of its commit", async (test) => {
-    await using at = await setUp(20);
+    const at = await setUp(20);
     if (kind === "Redis") return test.skip("Redis has no transactions");
     const failed = at.limiter.transaction(async (scope) => {
       const result = await scope.limitFirst(["plan", "credits"], { key, count: 15, split: true });
@@ -228,7 +228,7 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
   });
 
   it("grants to many calls at once exactly what the limits hold together", async () => {
-    await using at = await setUp(30);
+    const at = await setUp(30);
     const calls = Array.from({ length: 60 }, (__, i) =>
       (i % 2 ? at.limiter : at.peer).limitFirst(["plan", "credits"], { key }),
     );
@@ -237,21 +237,14 @@ describe.each(storesAndRedis)("limitFirst on %s", (kind, open) => {
     expect(payers.filter((name) => name === "plan")).toHaveLength(10);
     expect(payers.filter((name) => name === "credits")).toHaveLength(30);
     const splits = await setUp(30);
-    try {
-      const all = await Promise.all(
-        Array.from({ length: 30 }, (__, i) =>
-          (i % 2 ? splits.limiter : splits.peer).limitFirst(["plan", "credits"], {
-            key,
-            count: 3,
-            split: true,
-          }),
-        ),
-      );
-      expect(all.filter(({ ok }) => ok)).toHaveLength(13);
-      expect((await splits.left("plan")) + (await splits.left("credits"))).toBe(1);
-    } finally {
-      await splits[Symbol.asyncDispose]();
-    }
+    const parted = { key, count: 3, split: true } as const;
+    const all = await Promise.all(
+      Array.from({ length: 30 }, (__, i) =>
+        (i % 2 ? splits.limiter : splits.peer).limitFirst(["plan", "credits"], parted),
+      ),
+    );
+    expect(all.filter(({ ok }) => ok)).toHaveLength(13);
+    expect((await splits.left("plan")) + (await splits.left("credits"))).toBe(1);
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, memoryStore, MINUTE, SECOND } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const BLOCK = 15 * MINUTE;
 const limits = {
@@ -13,9 +14,7 @@ const limits = {
 
 describe.each(storesAndRedis)("a limit with blockFor on %s", (_, open) => {
   it("is closed by the first denial until its block ends, to the ms, and is empty then", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits);
     for (let i = 0; i < 5; i++) expect((await limiter.limit("logIn")).ok).toBe(true);
     // One token, which comes after 12 s, could be taken at the end of the block and 12 s.
     const denied = await limiter.limit("logIn");
@@ -32,9 +31,9 @@ describe.each(storesAndRedis)("a limit with blockFor on %s", (_, open) => {
   });
 
   it("keeps a fixed window closed until the first window after the block", async () => {
-    await using opened = await open();
-    const clock = createManualClock(Date.UTC(2030, 0, 1) + 20 * SECOND);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits, {
+      now: Date.UTC(2030, 0, 1) + 20 * SECOND,
+    });
     await limiter.limit("window", { count: 2 });
     // 20 s and 90 s are 110 s, so the first window after that begins at 120 s.
     expect(await limiter.limit("window")).toMatchObject({ ok: false, retryAfter: 100 * SECOND });
@@ -45,9 +44,7 @@ describe.each(storesAndRedis)("a limit with blockFor on %s", (_, open) => {
   });
 
   it("is closed by calls only: a check changes nothing, and then tells the block's end", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits);
     await limiter.limit("logIn", { count: 5 });
     expect(await limiter.check("logIn")).toMatchObject({ ok: false, retryAfter: MINUTE / 5 });
     clock.advance(MINUTE / 5);
@@ -58,9 +55,7 @@ describe.each(storesAndRedis)("a limit with blockFor on %s", (_, open) => {
   });
 
   it("opens for a reset, and not for tokens that come back", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { limiter } = await twoProcesses(open, limits);
     const result = await limiter.limit("logIn", { count: 5 });
     await limiter.limit("logIn");
     await limiter.refund("logIn", { count: 5, result });
@@ -72,9 +67,7 @@ describe.each(storesAndRedis)("a limit with blockFor on %s", (_, open) => {
   });
 
   it("closes alone in a limitAll that it denies: the others keep their tokens", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits);
     await limiter.limit("logIn", { count: 5 });
     const denied = await limiter.limitAll([{ name: "plain" }, { name: "logIn" }]);
     const retryAfter = BLOCK + MINUTE / 5;

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, HOUR, MINUTE, SECOND } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const BLOCKS = [MINUTE, 5 * MINUTE, 15 * MINUTE] as const;
 const limits = {
@@ -146,13 +147,11 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
 
 describe.each(storesAndRedis.filter(([name]) => name !== "Redis"))("pruned on %s", (_, open) => {
   it("keeps what counts closings until they are forgiven", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter, store } = await twoProcesses(open, limits);
     await limiter.limit("patient", { key, count: 5 });
     await limiter.limit("patient", { key });
     const rows = async () =>
-      (await opened.store.list!("trpc-rate-limit:strikes:patient", undefined, 10)).length;
+      (await store.list!("trpc-rate-limit:strikes:patient", undefined, 10)).length;
     clock.advance(MINUTE + HOUR + MINUTE - 1);
     await limiter.prune();
     expect(await rows()).toBe(1);

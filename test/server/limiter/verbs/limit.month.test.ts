@@ -1,8 +1,8 @@
 /** `period: "month"`: calendar months in UTC, counted from `start`. */
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, DAY, HOUR, MINUTE } from "../../../../server/index.js";
+import { DAY, HOUR, MINUTE } from "../../../../server/index.js";
 import { stores } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 /** The 31st, at half past ten. */
 const BILLING = Date.UTC(2027, 0, 31, 10, 30);
@@ -16,19 +16,10 @@ const limits = {
 } as const;
 
 describe.each(stores)("months on %s", (_, open) => {
-  async function setUp(now: number) {
-    const opened = await open();
-    const clock = createManualClock(now);
-    return {
-      clock,
-      limiter: createRateLimiter({ store: opened.store, clock, limits }),
-      peer: createRateLimiter({ store: opened.peer, clock, limits }),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  }
+  const setUp = (now: number) => twoProcesses(open, limits, { now });
 
   it("begin on the 31st, or on the last day of a shorter month, over a leap February", async () => {
-    await using at = await setUp(Date.UTC(2027, 10, 30, 10, 30));
+    const at = await setUp(Date.UTC(2027, 10, 30, 10, 30));
     const starts = [
       Date.UTC(2027, 10, 30, 10, 30),
       Date.UTC(2027, 11, 31, 10, 30),
@@ -51,7 +42,7 @@ describe.each(stores)("months on %s", (_, open) => {
   });
 
   it("carry what is left over, up to the capacity", async () => {
-    await using at = await setUp(Date.UTC(2030, 0, 10));
+    const at = await setUp(Date.UTC(2030, 0, 10));
     await at.limiter.limit("carried", { count: 160 });
     at.clock.set(Date.UTC(2030, 1, 1) - 1);
     expect(await at.limiter.getValue("carried")).toMatchObject({ value: 40 });
@@ -67,7 +58,7 @@ describe.each(stores)("months on %s", (_, open) => {
   });
 
   it("reserve the tokens of later months, and charge into them", async () => {
-    await using at = await setUp(Date.UTC(2030, 0, 31, 23));
+    const at = await setUp(Date.UTC(2030, 0, 31, 23));
     await at.limiter.limit("calendar", { count: 100 });
     const reserved = await at.limiter.limit("calendar", { count: 150, reserve: true });
     const wait = Date.UTC(2030, 2, 1) - at.clock();
@@ -79,7 +70,7 @@ describe.each(stores)("months on %s", (_, open) => {
   });
 
   it("grant no more than there is to concurrent calls of two servers, with shards, too", async () => {
-    await using at = await setUp(Date.UTC(2032, 1, 29, 23, 59, 59, 999));
+    const at = await setUp(Date.UTC(2032, 1, 29, 23, 59, 59, 999));
     for (const name of ["calendar", "spread"] as const) {
       for (let month = 0; month < 2; month++) {
         const calls = Array.from({ length: 130 }, (__, i) =>
@@ -94,14 +85,14 @@ describe.each(stores)("months on %s", (_, open) => {
   });
 
   it("are full again after a reset", async () => {
-    await using at = await setUp(Date.UTC(2030, 0, 15));
+    const at = await setUp(Date.UTC(2030, 0, 15));
     await at.limiter.limit("billed", { count: 100 });
     await at.limiter.reset("billed");
     expect((await at.limiter.limit("billed", { count: 100 })).ok).toBe(true);
   });
 
   it("are pruned once their month is over, with a start of their own and without", async () => {
-    await using at = await setUp(Date.UTC(2028, 1, 29, 10, 30));
+    const at = await setUp(Date.UTC(2028, 1, 29, 10, 30));
     const names = ["billed", "calendar", "unaligned", "spread", "minutes"] as const;
     const owners = [{}, { key: "ada" }, { key: "bob" }];
     for (const name of names) for (const owner of owners) await at.limiter.limit(name, owner);

@@ -9,6 +9,7 @@ import {
   type RateLimitResult,
 } from "../../../../server/index.js";
 import { stores } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const limits = {
   logIn: {
@@ -49,9 +50,7 @@ describe.each(stores)("a limit that begins anew after its block, on %s", (_, ope
   });
 
   it("gives back nothing from before the block, is reset by reset, and kept by prune", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits);
     const result = await limiter.limit("logIn", { key, count: 10 });
     await limiter.limit("logIn", { key });
     await limiter.refund("logIn", { key, count: 1, result });

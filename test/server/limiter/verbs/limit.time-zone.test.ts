@@ -13,6 +13,7 @@ import {
 } from "../../../../server/index.js";
 import type { BatchEvent } from "../../../../server/store/batch-event.js";
 import { stores, storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
 
 const limits = {
   daily: { kind: "fixed window", rate: 5, period: "day", timeZone: "Europe/Berlin" },
@@ -33,17 +34,7 @@ const inZone = (timeZone: string): RateLimitConfig => ({ ...limits.daily, timeZo
 const SPRING = at("2030-03-30T12:00");
 
 describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
-  async function setUp(now: number) {
-    const opened = await open();
-    const clock = createManualClock(now);
-    return {
-      clock,
-      store: opened.store,
-      limiter: createRateLimiter({ store: opened.store, clock, limits }),
-      peer: createRateLimiter({ store: opened.peer, clock, limits }),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  }
+  const setUp = (now: number) => twoProcesses(open, limits, { now });
 
   it.each([
     ["daily", ["2030-03-29T23:00", "2030-03-30T23:00", "2030-03-31T22:00", "2030-04-01T22:00"]],
@@ -53,7 +44,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
     ["monthly", ["2030-10-01T04:00", "2030-11-01T04:00", "2030-12-01T05:00"]],
   ] as const)("%s start and end at %o", async (name, instants) => {
     const starts = instants.map(at);
-    await using set = await setUp(starts[0]!);
+    const set = await setUp(starts[0]!);
     for (const [i, end] of starts.slice(1).entries()) {
       const start = starts[i]!;
       set.clock.set(start);
@@ -68,7 +59,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
   });
 
   it("carry what is left over, up to the capacity", async () => {
-    await using set = await setUp(at("2030-01-10T12:00"));
+    const set = await setUp(at("2030-01-10T12:00"));
     await set.limiter.limit("carried", { count: 9 });
     set.clock.advance(DAY);
     expect(await set.limiter.getValue("carried")).toMatchObject({ value: 8 });
@@ -77,7 +68,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
   });
 
   it("reserve the tokens of later days, charge into them, and give back", async () => {
-    await using set = await setUp(SPRING);
+    const set = await setUp(SPRING);
     await set.limiter.limit("daily", { count: 5 });
     const reserved = await set.limiter.limit("daily", { count: 7, reserve: true });
     const wait = at("2030-03-31T22:00") - SPRING;
@@ -95,7 +86,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
   });
 
   it("grant no more than there is to concurrent calls of two servers, with shards, too", async () => {
-    await using set = await setUp(at("2030-03-30T22:59:59.999"));
+    const set = await setUp(at("2030-03-30T22:59:59.999"));
     for (const [name, most] of [
       ["daily", 5],
       ["spread", 40],
@@ -114,7 +105,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
   });
 
   it("stay closed until the first day that starts after blockFor", async () => {
-    await using set = await setUp(at("2030-05-05T12:00"));
+    const set = await setUp(at("2030-05-05T12:00"));
     await set.limiter.limit("closing", { key: "one", count: 2 });
     const denied = await set.peer.limit("closing", { key: "one" });
     expect(denied).toMatchObject({ ok: false, retryAfter: at("2030-05-07T00:00") - set.clock() });
@@ -128,7 +119,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
   });
 
   it("decide calls of many zones, and of other limits, together as core does", async () => {
-    await using set = await setUp(SPRING);
+    const set = await setUp(SPRING);
     const zones = ["Europe/Berlin", "Asia/Tokyo", "America/New_York", "Pacific/Apia", "UTC"];
     const rows = new Map<string, Parameters<typeof decideRateLimit>[0]>();
     for (let step = 0; step < 12; step++) {
@@ -160,7 +151,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
   });
 
   it("send plain data: snapshots, values and errors have a list of windows", async () => {
-    await using set = await setUp(SPRING);
+    const set = await setUp(SPRING);
     const { limiter } = set;
     await limiter.limit("daily", { key: "one", count: 4 });
     await limiter.limit("spread", { key: "one", count: 4 });
@@ -198,9 +189,7 @@ describe.each(storesAndRedis)("windows of a time zone on %s", (_, open) => {
 
 describe.each(stores)("windows of a time zone on %s", (name, open) => {
   it("are pruned once they were full for a window, since a caller's zone may change", async () => {
-    await using opened = await open();
-    const clock = createManualClock(SPRING);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const { clock, limiter } = await twoProcesses(open, limits, { now: SPRING });
     for (const key of ["one", "two"]) await limiter.limit("daily", { key });
     clock.set(at("2030-03-31T12:00"));
     await limiter.limit("daily", { key: "two" });

@@ -28,7 +28,7 @@ describe.each(storesAndRedis)("observe on %s", (_, open) => {
   it.each(["provider", "window", "monthly", "shared"] as const)(
     "lowers %s for every process, and never raises it",
     async (name) => {
-      await using at = await setUp();
+      const at = await setUp();
       const left = async () => (await at.peer.getValue(name)).value;
       expect(await at.limiter.observe(name, { remaining: 400 })).toEqual({
         observed: true,
@@ -48,7 +48,7 @@ describe.each(storesAndRedis)("observe on %s", (_, open) => {
   );
 
   it("lets what remains pass, and no more", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     await at.limiter.observe("provider", { key: "a", remaining: 400 });
     expect(await at.peer.limit("provider", { key: "a", count: 401 })).toMatchObject({
       ok: false,
@@ -62,7 +62,7 @@ describe.each(storesAndRedis)("observe on %s", (_, open) => {
   it.each(["provider", "shared"] as const)(
     "makes calls on %s wait where nothing remains, and never shortens a longer wait",
     async (name) => {
-      await using at = await setUp();
+      const at = await setUp();
       await at.limiter.observe(name, { remaining: 0, retryAfter: 20 * SECOND });
       expect(await at.peer.check(name, { count: 0 })).toMatchObject({ retryAfter: 20 * SECOND });
       at.clock.advance(5 * SECOND);
@@ -77,7 +77,7 @@ describe.each(storesAndRedis)("observe on %s", (_, open) => {
   );
 
   it("closes a window until the first one that starts after the wait", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     at.clock.advance(MINUTE - (at.clock() % MINUTE) + 15 * SECOND);
     await at.limiter.observe("window", { remaining: 0, retryAfter: 50 * SECOND });
     expect(await at.peer.check("window")).toMatchObject({ retryAfter: 105 * SECOND });
@@ -86,7 +86,7 @@ describe.each(storesAndRedis)("observe on %s", (_, open) => {
   });
 
   it("is exact beside calls of another process: what is lowered is not given out again", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     for (let round = 0; round < 10; round++) {
       const key = `round ${round}`;
       await Promise.all([
@@ -103,7 +103,7 @@ describe.each(storesAndRedis)("observe on %s", (_, open) => {
 
 describe.each(stores)("observe in a transaction on %s", (_, open) => {
   it("is committed with it, or rolled back", async () => {
-    await using at = await twoProcesses(open, limits);
+    const at = await twoProcesses(open, limits);
     await at.limiter.transaction(({ observe }) => observe("provider", { remaining: 400 }));
     const failing = at.limiter.transaction(async ({ observe }) => {
       await observe("provider", { remaining: 100 });

@@ -43,7 +43,7 @@ describe.each(storesAndRedis)("settle of all limits of a call on %s", (_name, op
   }
 
   it.each([false, true])("corrects every limit to the use (held: %s)", async (isHeld) => {
-    await using at = await setUp();
+    const at = await setUp();
     const options = isHeld ? { once: "a", hold } : {};
     const answer = await at.limiter.limitAll(items, options);
     expect(await at.left()).toEqual({ member: 80, team: 80, requests: 99, plan: 10, credits: 30 });
@@ -57,7 +57,7 @@ describe.each(storesAndRedis)("settle of all limits of a call on %s", (_name, op
   });
 
   it("takes one number for all limits, and keeps estimates of which no use is known", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const two = items.slice(0, 2);
     const first = await at.limiter.limitAll(two, { once: "a", hold });
     expect(await at.limiter.settle(first, 7)).toEqual({ settled: true });
@@ -70,7 +70,7 @@ describe.each(storesAndRedis)("settle of all limits of a call on %s", (_name, op
   });
 
   it("settles nothing of an answer that repeats an earlier one", async () => {
-    await using at = await setUp();
+    const at = await setUp();
     const options = { once: "a", hold };
     await at.limiter.limitAll(items, options);
     const again = await at.peer.limitAll(items, options);
@@ -82,7 +82,7 @@ describe.each(storesAndRedis)("settle of all limits of a call on %s", (_name, op
 
 describe.each(stores)("settle of all limits in a transaction on %s", (_name, open) => {
   it("is rolled back with it", async () => {
-    await using at = await twoProcesses(open, limits);
+    const at = await twoProcesses(open, limits);
     const two = items.slice(0, 2);
     const failing = at.limiter.transaction(async ({ limitAll, settle }) => {
       await settle(await limitAll(two), 1);

@@ -8,6 +8,7 @@ import {
   RateLimitConfigError,
 } from "../../../../../server/index.js";
 import { storesAndRedis } from "../../../../support/stores.js";
+import { twoProcesses } from "../../../../support/two-processes.js";
 
 const limits = {
   send: { kind: "token bucket", rate: 1, period: MINUTE },
@@ -16,9 +17,7 @@ const plan = { kind: "token bucket", rate: 10, period: MINUTE } as const;
 
 describe.each(storesAndRedis)("on %s", (_, open) => {
   it("refuses what a rule makes of a call's own config, and serves the calls beside it", async () => {
-    await using opened = await open();
-    const clock = createManualClock();
-    const limiter = createRateLimiter({ store: opened.store, limits, clock, overrides: true });
+    const { clock, limiter } = await twoProcesses(open, limits, { overrides: true });
     // Right for the limit itself.
     await limiter.overrides.set("send", { key: "huge", times: Number.MAX_VALUE });
     const [huge, other] = await Promise.allSettled([

@@ -10,6 +10,7 @@ import {
   SECOND,
 } from "../../../../../server/index.js";
 import { storesAndRedis } from "../../../../support/stores.js";
+import { twoProcesses } from "../../../../support/two-processes.js";
 
 const START = Date.UTC(2030, 0, 1);
 const own = { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 } as const;
@@ -102,9 +103,7 @@ describe("the config of a call", () => {
 
 describe.each(storesAndRedis)("an override on %s", (_, open) => {
   it("blocks a key until an instant, to the ms, and no other key", async () => {
-    await using opened = await open();
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits, overrides: true });
+    const { clock, limiter } = await twoProcesses(open, limits, { now: START, overrides: true });
     await limiter.overrides.set("send", { key: "user", blocked: true, until: START + HOUR });
     const denied = { ok: false, retryAfter: HOUR, value: 0 };
     expect(await limiter.limit("send", { key: "user" })).toEqual(denied);
@@ -136,9 +135,7 @@ describe.each(storesAndRedis)("an override on %s", (_, open) => {
   });
 
   it("counts in limitAll beside limits without one: all are charged, or none", async () => {
-    await using opened = await open();
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits, overrides: true });
+    const { limiter } = await twoProcesses(open, limits, { now: START, overrides: true });
     const items = [
       { name: "send", key: "user" },
       { name: "window", key: "user", count: 2 },
@@ -157,9 +154,10 @@ describe.each(storesAndRedis)("an override on %s", (_, open) => {
   });
 
   it("goes with the key that is forgotten, and with what has ended", async () => {
-    await using opened = await open();
-    const clock = createManualClock(START);
-    const limiter = createRateLimiter({ store: opened.store, clock, limits, overrides: true });
+    const { clock, limiter, store } = await twoProcesses(open, limits, {
+      now: START,
+      overrides: true,
+    });
     await limiter.overrides.set("send", { key: "user", blocked: true });
     await limiter.overrides.set("window", { key: "user", times: 2, until: START + SECOND });
     await limiter.overrides.set("send", { key: "other", blocked: true });
@@ -172,9 +170,9 @@ describe.each(storesAndRedis)("an override on %s", (_, open) => {
     expect((await limiter.limit("send", { key: "user", count: 3 })).ok).toBe(true);
     clock.advance(2 * MINUTE);
     expect(await named()).toEqual(["other"]);
-    expect((await opened.store.overrides!.read()).length).toBe(2);
+    expect((await store.overrides!.read()).length).toBe(2);
     await limiter.prune();
-    expect((await opened.store.overrides!.read()).length).toBe(1);
+    expect((await store.overrides!.read()).length).toBe(1);
   });
 });
 
