@@ -1,5 +1,5 @@
 /** Attempts of a hostile client. Each one is rejected with a clear error, and costs nothing. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { startApp } from "../support/app.js";
 
 type App = Awaited<ReturnType<typeof startApp>>;
@@ -23,6 +23,12 @@ const query = (app: App, path: string, input: unknown) =>
 const mutate = (app: App, path: string, body: string) => call(app, path, { method: "POST", body });
 
 describe("a hostile client", () => {
+  let app: Awaited<ReturnType<typeof startApp>>;
+  beforeEach(async () => {
+    app = await startApp();
+    return () => app[Symbol.asyncDispose]();
+  });
+
   it.each([
     ["no JSON", "{ text: hi", 400, "BAD_REQUEST"],
     ["the wrong type", JSON.stringify({ text: 7 }), 400, "BAD_REQUEST"],
@@ -30,7 +36,6 @@ describe("a hostile client", () => {
     ["more than allowed", JSON.stringify({ text: "x".repeat(101) }), 400, "BAD_REQUEST"],
     ["a prototype", '{"__proto__":{"text":"hi"}}', 400, "BAD_REQUEST"],
   ])("is charged nothing for sending %s", async (_what, body, status, code) => {
-    await using app = await startApp();
     const answer = await mutate(app, "send", body);
     expect(answer.status).toBe(status);
     expect(answer.body.error?.data.code).toBe(code);
@@ -41,7 +46,6 @@ describe("a hostile client", () => {
   it.each(["nope", "__proto__", "constructor", "toString", "", "sendMessage ", "SENDMESSAGE"])(
     "gets an error for the limit name %j",
     async (name) => {
-      await using app = await startApp();
       for (const procedure of ["status", "check"]) {
         const { status, body } = await query(app, `rateLimit.${procedure}`, { name });
         expect(status).toBe(400);
@@ -51,7 +55,6 @@ describe("a hostile client", () => {
   );
 
   it("cannot read another user's bucket, and gets an error instead of its own", async () => {
-    await using app = await startApp();
     await app.as("ada").send.mutate({ text: "hi" });
     const answer = await query(app, "rateLimit.status", { name: "sendMessage", key: "ada" });
     expect(answer.status).toBe(400);
@@ -66,7 +69,6 @@ describe("a hostile client", () => {
   });
 
   it("cannot bring a config", async () => {
-    await using app = await startApp();
     const config = { kind: "token bucket", rate: 1e9, period: 1 };
     const { status, body } = await query(app, "rateLimit.check", { name: "sendMessage", config });
     expect(status).toBe(400);
@@ -81,7 +83,6 @@ describe("a hostile client", () => {
     ["a negative count", { count: -1 }, ">=0"],
     ["a count that is not a number", { count: "1" }, "expected number"],
   ])("gets an error that says what is wrong with %s", async (_what, options, message) => {
-    await using app = await startApp();
     const { status, body } = await query(app, "rateLimit.status", {
       name: "sendMessage",
       ...options,
@@ -92,7 +93,6 @@ describe("a hostile client", () => {
   });
 
   it("gets 413 for a count that no wait could satisfy", async () => {
-    await using app = await startApp();
     for (const procedure of ["status", "check"]) {
       const input = { name: "sendMessage", count: 4 };
       expect((await query(app, `rateLimit.${procedure}`, input)).status).toBe(413);
@@ -100,7 +100,6 @@ describe("a hostile client", () => {
   });
 
   it("can neither drain nor reset a bucket, and an admin can do only what authorize allows", async () => {
-    await using app = await startApp();
     await app.as("ada").send.mutate({ text: "hi" });
     const before = await app.rows();
     for (const action of ["limit", "reset"]) {
@@ -117,7 +116,6 @@ describe("a hostile client", () => {
   });
 
   it("cannot subscribe to 10,000 items, nor to a prototype", async () => {
-    await using app = await startApp();
     const ask = async (items: unknown[]) => {
       const response = await fetch(
         `${app.server.url}/rateLimit.watch?input=${encodeURIComponent(JSON.stringify({ items }))}`,
@@ -145,7 +143,6 @@ describe("a hostile client", () => {
   });
 
   it("cannot call mutations with GET", async () => {
-    await using app = await startApp();
     const { status } = await query(app, "send", { text: "hi" });
     expect(status).toBe(405);
     expect(await app.rows()).toEqual([]);

@@ -1,5 +1,5 @@
 /** A row says what was used. So plans and overrides change the limit of a key, and move no tokens. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, HOUR, MINUTE, type RateLimitStore } from "../../server/index.js";
 import { storesAndRedis } from "../support/stores.js";
@@ -35,8 +35,13 @@ async function opened(open: (typeof storesAndRedis)[number][1]) {
 }
 
 describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
+  let at: Awaited<ReturnType<typeof opened>>;
+  beforeEach(async () => {
+    at = await opened(open);
+    return () => at[Symbol.asyncDispose]();
+  });
+
   it("leaves 45 of 50 at once after 5 of 5, though nobody was told of the upgrade", async () => {
-    await using at = await opened(open);
     await at.use(5);
     expect(await at.use(1)).toMatchObject({ ok: false });
     expect(await at.left(pro)).toBe(45);
@@ -55,7 +60,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
     { used: 50, override: { config: { ...free, rate: 100 } }, then: 50, cleared: 0 },
     { used: 5, override: { blocked: true as const }, then: 0, cleared: 45 },
   ])("leaves $then of a call's own config with $override, and $cleared after it", async (each) => {
-    await using at = await opened(open);
     await at.use(each.used, pro);
     await at.limiter.overrides.set("pictures", { ...ada, ...each.override });
     expect(await at.left(pro)).toBe(each.then);
@@ -64,7 +68,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
   });
 
   it("stays used when an override that gave more ends", async () => {
-    await using at = await opened(open);
     await at.other.overrides.set("pictures", { ...ada, times: 2, until: at.clock() + HOUR });
     expect(await at.use(60, pro)).toMatchObject({ ok: true, value: 40 });
     at.clock.advance(HOUR);
@@ -78,7 +81,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
   });
 
   it("is what it was after overrides are set and cleared by two operators at once", async () => {
-    await using at = await opened(open);
     await at.use(5);
     for (let round = 0; round < 10; round++) {
       const operators = [at.limiter, at.other].flatMap(({ overrides }, i) => [
@@ -92,7 +94,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
   });
 
   it("counts for all keys with an override of all of them, and for each shard", async () => {
-    await using at = await opened(open);
     await at.use(5);
     await at.limiter.limit("calls", { ...ada, count: 15 });
     for (const name of ["pictures", "calls"] as const)
@@ -105,7 +106,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
   });
 
   it("to and fro gives nothing, also where the smaller plan takes what has refilled", async () => {
-    await using at = await opened(open);
     const config = { ...minute, rate: 60 } as never;
     await at.limiter.limit("minute", { ...ada, count: 60, config });
     at.clock.advance(10_000);
@@ -119,7 +119,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
   });
 
   it("a bucket that was closed opens when that was promised, whatever plan reads it", async () => {
-    await using at = await opened(open);
     await at.limiter.limit("closing", { ...ada, count: 6 });
     const denied = await at.limiter.limit("closing", ada);
     expect(denied).toMatchObject({ ok: false, retryAfter: 10 * MINUTE + 10_000, value: 0 });
@@ -135,7 +134,6 @@ describe.each(storesAndRedis)("what was used, on %s", (_, open) => {
   });
 
   it("is a balance of credits, which no config changes", async () => {
-    await using at = await opened(open);
     await at.limiter.credit("credits", { ...ada, count: 7 });
     const config = { kind: "credits", capacity: 10 } as never;
     await at.limiter.overrides.set("credits", { ...ada, config });

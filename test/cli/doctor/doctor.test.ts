@@ -1,7 +1,7 @@
 /** `doctor` on real databases, each with one fault. */
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { doctor } from "../../../cli/doctor/doctor.js";
 import { collationSql } from "../../../cli/init/edits/prisma-table.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../../server/index.js";
@@ -73,8 +73,13 @@ if (mysqlUrl !== undefined) {
 }
 
 describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
+  let database: Awaited<ReturnType<typeof create>>;
+  beforeEach(async () => {
+    database = await create();
+    return () => database[Symbol.asyncDispose]();
+  });
+
   it("finds nothing wrong with a database that is as it should be", async () => {
-    await using database = await create();
     const findings = await runDoctor(database.url);
     expect(faultsOf(findings)).toEqual([]);
     expect(findings.map(({ check }) => check)).toEqual(
@@ -83,7 +88,6 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("names a table that is missing", async () => {
-    await using database = await create();
     await database.prisma.$executeRawUnsafe(`DROP TABLE ${quote("RateLimit")}`);
     const findings = await runDoctor(database.url);
     expect(faultsOf(findings)).toEqual(["error table-missing"]);
@@ -95,7 +99,6 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("names a table of another package", async () => {
-    await using database = await create();
     await database.prisma.$executeRawUnsafe(`CREATE TABLE ${quote("other")} ${FOREIGN}`);
     const findings = await runDoctor(database.url, { table: "other" });
     expect(faultsOf(findings)).toEqual(["error table-foreign"]);
@@ -103,7 +106,6 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("names a table of another version, whose rows say what is left", async () => {
-    await using database = await create();
     await database.prisma.$executeRawUnsafe(
       `ALTER TABLE ${quote("RateLimit")} RENAME COLUMN used TO ${quote("value")}`,
     );
@@ -116,13 +118,11 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("names a collation that folds case", async () => {
-    await using database = await create();
     for (const statement of fold) await database.prisma.$executeRawUnsafe(statement);
     expect(faultsOf(await runDoctor(database.url))).toEqual(["error table-collation"]);
   });
 
   it("names a column that rounds", async () => {
-    await using database = await create();
     for (const statement of narrow) await database.prisma.$executeRawUnsafe(statement);
     const findings = await runDoctor(database.url);
     expect(faultsOf(findings)).toEqual(["error table-type"]);
@@ -130,7 +130,6 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("counts rows from the future, which a reset heals", async () => {
-    await using database = await create();
     const limiter = createRateLimiter({
       store: prismaStore(database.prisma as never),
       limits: { send: { kind: "token bucket", rate: 10, period: MINUTE } },
@@ -149,7 +148,6 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("takes no closed bucket for a row from the future, nor a count of closings", async () => {
-    await using database = await create();
     const limits = {
       logIn: { kind: "token bucket", rate: 1, period: MINUTE, blockFor: [HOUR, 2 * HOUR] },
     } as const;
@@ -160,7 +158,6 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
   });
 
   it("says how far this machine's clock is from the database's", async () => {
-    await using database = await create();
     const shift = `const now = Date.now; Date.now = () => now() - ${HOUR}`;
     const { code, stdout } = await runCommand(
       ".",

@@ -1,5 +1,5 @@
 /** Several budgets around one call of a model: what `limitAll` and `limitFirst` take. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { limitModel, type LimitModelAllOptions } from "../../../server/ai/index.js";
 import {
@@ -112,8 +112,12 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
     return at;
   };
 
+  let at: Awaited<ReturnType<typeof start>>;
+  beforeEach(async () => {
+    at = await start();
+  });
+
   it("are charged together, and settled by the use", async () => {
-    const at = await start();
     let during;
     await at.middleware.wrapGenerate({
       ...call,
@@ -145,14 +149,12 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
   });
 
   it("charges the credits where the plan is used up", async () => {
-    const at = await start();
     await at.limiter.limit("plan", { key: "ocean", count: 200 });
     await at.middleware.wrapGenerate({ ...call, doGenerate });
     expect(await at.left()).toMatchObject({ member: 950, plan: 200, credits: 850 });
   });
 
   it("charges nothing, and names what is exhausted, where one of them denies", async () => {
-    const at = await start();
     await at.limiter.limit("run", { key: "run 1", count: 400 });
     const denied: unknown = await at.middleware
       .wrapGenerate({ ...call, doGenerate: () => Promise.reject(new Error("asked")) })
@@ -164,7 +166,6 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
   });
 
   it("gives all tokens back where the provider refuses, and counts the request", async () => {
-    const at = await start();
     const refusal = Object.assign(new Error("no"), { statusCode: 500 });
     const refused = at.middleware.wrapGenerate({
       ...call,
@@ -176,7 +177,6 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
   });
 
   it("gives the request back, too, where the call was aborted before the model was asked", async () => {
-    const at = await start();
     const aborted = new AbortController();
     const asking = at.middleware.wrapGenerate({
       ...call,
@@ -191,14 +191,12 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
   });
 
   it("keeps the estimate where the use is not known", async () => {
-    const at = await start();
     await at.middleware.wrapGenerate({ ...call, doGenerate: async () => ({ usage: {} }) });
     expect(await at.left()).toMatchObject({ member: 700, plan: 100, calls: 9, provider: 9700 });
     expect(await at.limiter.holds("member", { key: "ada" })).toEqual([]);
   });
 
   it("charges what was used beyond the estimate, as far as a limit can owe it", async () => {
-    const at = await start();
     const much = { inputTokens: 1200, outputTokens: 0 };
     await at.middleware.wrapGenerate({ ...call, doGenerate: async () => ({ usage: much }) });
     expect(await at.left()).toMatchObject({ member: -200, team: 3800, plan: -800, credits: 900 });
@@ -210,7 +208,6 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
   });
 
   it("settles a stream at its end", async () => {
-    const at = await start();
     const parts = [{ type: "text-delta" }, { type: "finish", usage }];
     const doStream = async () => ({
       stream: new ReadableStream<unknown>({
@@ -227,7 +224,6 @@ describe.each([{}, { hold }])("several budgets of one call (%j)", (options) => {
   });
 
   it("leaves the answer complete where the database fails after the call", async () => {
-    const at = await start();
     const answer = await at.middleware.wrapGenerate({
       ...call,
       async doGenerate() {

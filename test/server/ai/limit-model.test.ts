@@ -1,5 +1,5 @@
 /** `limitModel` in each version of the AI SDK, with the mock models of its own tests. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { limitModel, type LimitModelOptions } from "../../../server/ai/index.js";
 import {
@@ -83,8 +83,12 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   const streaming = (ai: AiSdk, parts: (Part | Error)[], at: ReturnType<typeof setUp>) =>
     ai.model({ doStream: async () => ({ stream: streamOf(parts) }) }, at.middleware);
 
+  let ai: Awaited<ReturnType<typeof open>>;
+  beforeEach(async () => {
+    ai = await open();
+  });
+
   it("takes an estimate before the call, and settles what it has used", async () => {
-    const ai = await open();
     const at = setUp();
     let during;
     const doGenerate = async () => {
@@ -100,7 +104,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("charges more than the estimate where more was used", async () => {
-    const ai = await open();
     const at = setUp();
     const doGenerate = async () => ({ usage: ai.usage(700, 500) });
     await ai.generateText({ ...once, model: ai.model({ doGenerate }, at.middleware) });
@@ -108,7 +111,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("refuses a call without its tokens, and asks no model", async () => {
-    const ai = await open();
     const at = setUp();
     await at.limiter.limit("tokens", { key, count: 800 });
     let calls = 0;
@@ -125,7 +127,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("asks the model each time while the limits are off, whatever a call is worth", async () => {
-    const ai = await open();
     const limiter = createRateLimiter({
       store: memoryStore(),
       limits,
@@ -153,7 +154,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
     ["infinite", [Infinity, 10]],
     ["null", [null, null]],
   ])("keeps the estimate where the reported use is %s, and ends nothing", async (_, reported) => {
-    const ai = await open();
     const at = setUp();
     const usage = ai.usage(...reported);
     const doGenerate = async () => ({ usage });
@@ -168,7 +168,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("settles a stream at its end", async () => {
-    const ai = await open();
     const at = setUp();
     const parts = [...ai.text("Hel", "lo"), ai.finish(ai.usage(20, 30))];
     expect((await read(ai, streaming(ai, parts, at))).words).toEqual(["Hel", "lo"]);
@@ -176,14 +175,12 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("keeps the estimate of a stream that ends without a report", async () => {
-    const ai = await open();
     const at = setUp();
     await read(ai, streaming(ai, ai.text("Hel", "lo"), at));
     expect(await at.left()).toBe(1000 - ESTIMATE);
   });
 
   it("gives all back where the provider refuses", async () => {
-    const ai = await open();
     for (const status of [400, 401, 429, 500, 529]) {
       const at = setUp();
       const refuse = () => Promise.reject(ai.refusal(status));
@@ -195,7 +192,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("keeps the estimate where the answer was lost or aborted, which the provider may bill", async () => {
-    const ai = await open();
     for (const error of [
       ai.refusal(200),
       new Error("socket hang up"),
@@ -209,7 +205,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("gives all back where no connection was made", async () => {
-    const ai = await open();
     const at = setUp();
     const cause = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
     const doGenerate = () => Promise.reject(new TypeError("fetch failed", { cause }));
@@ -220,7 +215,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("gives all back for an error in a stream before anything was generated", async () => {
-    const ai = await open();
     const at = setUp();
     const error: Part = { type: "error", error: { type: "overloaded_error" } };
     const start: Part = { type: "stream-start", warnings: [] };
@@ -233,7 +227,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("keeps the estimate for an error after some of the answer, unless the use is reported", async () => {
-    const ai = await open();
     const error: Part = { type: "error", error: new Error("cut") };
     const some = ai.text("Hel").slice(0, 2);
     for (const [parts, charged] of [
@@ -251,7 +244,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("keeps the estimate when the reader leaves, and tells the model", async () => {
-    const ai = await open();
     const at = setUp();
     let cancelled: unknown;
     const rest = [...ai.text("Hel"), ...ai.text("lo")];
@@ -272,7 +264,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("keeps the estimate when the call is aborted in the middle", async () => {
-    const ai = await open();
     const at = setUp();
     const abort = new AbortController();
     const doStream = async ({ abortSignal }: { abortSignal?: AbortSignal | undefined }) => {
@@ -310,7 +301,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("answers although the database fails after the call has begun", async () => {
-    const ai = await open();
     const at = setUp({ provider: { name: "provider" } });
     const headers = { "x-ratelimit-remaining-tokens": "500" };
     const doGenerate = async () => {
@@ -333,7 +323,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("shares the provider's limit, and lowers it to what the provider says", async () => {
-    const ai = await open();
     const at = setUp({ provider: [{ name: "provider" }, { name: "requests", of: "requests" }] });
     const headers = {
       "x-ratelimit-remaining-tokens": "5000",
@@ -358,7 +347,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("makes all calls wait as long as a refusing provider says", async () => {
-    const ai = await open();
     const at = setUp({ provider: { name: "provider" } });
     const refuse = () => Promise.reject(ai.refusal(429, { "retry-after": "20" }));
     const model = ai.model({ doGenerate: refuse }, at.middleware);
@@ -369,7 +357,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("finds the caller, the plan and the id of a call in what the application passes on", async () => {
-    const ai = await open();
     const plans: Record<string, RateLimitConfig> = {
       pro: { kind: "token bucket", rate: 60_000, period: MINUTE, capacity: 5000 },
     };
@@ -392,7 +379,6 @@ describe.runIf(hasAiSdk).each(VERSIONS)("limitModel of the AI SDK %d", (version)
   });
 
   it("counts the use as the application says", async () => {
-    const ai = await open();
     const counts = [() => 7, () => undefined, () => JSON.parse("{") as number];
     const charged: number[] = [];
     for (const tokens of counts) {

@@ -7,7 +7,7 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { rateLimitMetrics } from "../../../server/otel/index.js";
 import {
@@ -87,8 +87,12 @@ const decision = (name: string, outcome: string, action = "limit") => ({
 });
 
 describe("the metrics of decisions", () => {
+  let sdk: ReturnType<typeof startSdk>;
+  beforeEach(() => {
+    sdk = startSdk();
+  });
+
   it("count the levels that calls cross, and none of them twice", async () => {
-    const sdk = startSdk();
     const quota = { kind: "fixed window", rate: 4, period: HOUR, warnAt: [0.5, 1] } as const;
     const limiter = measured(sdk.meter, { quota });
     for (const key of ["ann", "ann", "ann", "ann", "ben", "ben"])
@@ -101,7 +105,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count decisions by name, action and outcome, and none of them has a key", async () => {
-    const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);
     for (const key of ["ann", "ben"]) {
       for (let call = 0; call < 3; call++) await limiter.limit("sendMessage", { key });
@@ -119,7 +122,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count what operators do apart from decisions, and without who did it to whom", async () => {
-    const sdk = startSdk();
     const { onDecision } = rateLimitMetrics({ meter: sdk.meter });
     const denied = { ok: false, retryAfter: HOUR, value: 0 } as const;
     for (const action of ["ban", "exempt", "raise", "clear", "reset", "ban"] as const) {
@@ -141,7 +143,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("tell the plans of a limit apart, and name none of a limit without plans", async () => {
-    const sdk = startSdk();
     const limiter = createRateLimiter({
       store: memoryStore(),
       plans: ["free", "pro"],
@@ -172,7 +173,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("name the plan that an operator gives", async () => {
-    const sdk = startSdk();
     const { onDecision } = rateLimitMetrics({ meter: sdk.meter });
     const result = { ok: true, value: 0, ts: 0 } as const;
     onDecision({ action: "plan", name: "pictures", key: "ann", plan: "pro", count: 1, result });
@@ -182,7 +182,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("tell denials from memory from the others", async () => {
-    const sdk = startSdk();
     const { sendMessage } = limits;
     const limiter = measured(sdk.meter, {
       sendMessage: { ...sendMessage, rememberDenials: MINUTE },
@@ -201,7 +200,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count each limit of limitAll", async () => {
-    const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);
     const both = [{ name: "sendMessage" }, { name: "llmTokens" }] as const;
     for (let call = 0; call < 2; call++) await limiter.limitAll(both);
@@ -214,7 +212,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("have the waits of denials in seconds, in buckets that fit them", async () => {
-    const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);
     for (let call = 0; call < 3; call++) await limiter.limit("sendMessage");
     // 10 a minute: the next token comes in 6 s.
@@ -225,7 +222,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count what a limit in shadow mode would have denied, and how long that call would have waited", async () => {
-    const sdk = startSdk();
     const limiter = measured(sdk.meter, {
       watched: { ...limits.sendMessage, shadow: true, maxReserved: 1 },
     });
@@ -242,7 +238,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count calls that were let through because the store failed", async () => {
-    const sdk = startSdk();
     const apply = async () => Promise.reject(new RateLimitStoreError("no connection"));
     const limiter = createRateLimiter({
       store: { apply },
@@ -256,7 +251,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count calls that passed while the limits were off", async () => {
-    const sdk = startSdk();
     const limiter = createRateLimiter({
       store: memoryStore(),
       limits,
@@ -271,7 +265,6 @@ describe("the metrics of decisions", () => {
   });
 
   it("count charges, and those that leave a debt as reserved", async () => {
-    const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);
     for (let call = 0; call < 2; call++) await limiter.charge("llmTokens");
     expect(await sdk.sums("rate_limit.decisions")).toEqual([

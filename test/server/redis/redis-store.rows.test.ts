@@ -1,5 +1,5 @@
 /** How long rows stay in Redis, and which of them `list` shows. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, MINUTE, SECOND } from "../../../server/index.js";
 import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 
@@ -31,8 +31,13 @@ function open() {
 }
 
 describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
+  let opened: ReturnType<typeof open>;
+  beforeEach(async () => {
+    opened = open();
+    return () => opened[Symbol.asyncDispose]();
+  });
+
   it("leaves a minute or two after it is full", async () => {
-    await using opened = open();
     const { limiter, staysFor } = opened;
     await limiter.limit("fast", { key: "a" });
     expect(await staysFor("fast")).toBeGreaterThan(MINUTE);
@@ -43,7 +48,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("stays longer when more is taken, also in calls that need several rows", async () => {
-    await using opened = open();
     const { limiter, staysFor } = opened;
     await limiter.limit("slow", { key: "a" });
     await limiter.limit("slow", { key: "a", count: 4 });
@@ -57,7 +61,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("leaves also where its name is known to one call alone", async () => {
-    await using opened = open();
     const { limiter, staysFor } = opened;
     await limiter.limit("fromTable" as string, { key: "a", config: limits.fast });
     expect(await staysFor("fromTable")).toBeGreaterThan(MINUTE);
@@ -65,7 +68,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("stays for the slowest config that it was charged with", async () => {
-    await using opened = open();
     const { limiter, staysFor } = opened;
     const slow = { ...limits.slow, rate: 2 };
     await limiter.limit("fast", { key: "a", config: slow });
@@ -83,7 +85,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("stays by the clock of the limiter, if that has one of its own", async () => {
-    await using opened = open();
     for (const year of [2020, 2100]) {
       const limiter = createRateLimiter({
         store: opened.store,
@@ -97,7 +98,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("stays for months, whose windows core knows", async () => {
-    await using opened = open();
     const config = { kind: "fixed window", rate: 3, period: "month", start: 0 } as const;
     await opened.limiter.limit("monthly", { key: "a", config });
     const staysFor = await opened.staysFor("monthly");
@@ -106,7 +106,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("stays for days of a time zone, and for one more, since its zone may change", async () => {
-    await using opened = open();
     const config = {
       kind: "fixed window",
       rate: 3,
@@ -120,7 +119,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("is listed and forgotten, whatever its name and key look like", async () => {
-    await using opened = open();
     const { store } = opened;
     const odd = ["a*", "a?", "[ab]", "a\\", "{a}", "-", "^a"];
     const config = limits.slow;
@@ -138,7 +136,6 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
   });
 
   it("is not pruned, because it leaves by itself", async () => {
-    await using opened = open();
     await opened.limiter.limit("fast", { key: "a" });
     expect(await opened.limiter.prune()).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { TRPCClientError } from "@trpc/client";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isRateLimitError, MINUTE } from "../../../server/index.js";
 import { startApp } from "../../support/app.js";
 
@@ -12,8 +12,13 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 describe("rateLimited", () => {
+  let app: Awaited<ReturnType<typeof startApp>>;
+  beforeEach(async () => {
+    app = await startApp();
+    return () => app[Symbol.asyncDispose]();
+  });
+
   it("grants three of four quick calls, denies the fourth with the facts, and grants it later", async () => {
-    await using app = await startApp();
     const ada = app.as("ada");
     for (const remaining of [2, 1, 0]) {
       expect(await ada.send.mutate({ text: "hi" })).toEqual({ remaining, text: "hi" });
@@ -35,7 +40,6 @@ describe("rateLimited", () => {
   });
 
   it("answers HTTP 429 to a client without tRPC", async () => {
-    await using app = await startApp();
     const post = () =>
       fetch(`${app.server.url}/send`, {
         method: "POST",
@@ -51,7 +55,6 @@ describe("rateLimited", () => {
   });
 
   it("charges each call of one HTTP batch", async () => {
-    await using app = await startApp();
     const ada = app.as("ada");
     const calls = Array.from({ length: 5 }, () => ada.send.mutate({ text: "hi" }));
     const settled = await Promise.allSettled(calls);
@@ -66,14 +69,12 @@ describe("rateLimited", () => {
   });
 
   it("keeps users apart", async () => {
-    await using app = await startApp();
     for (let i = 0; i < 3; i++) await app.as("ada").send.mutate({ text: "hi" });
     await expect(app.as("ada").send.mutate({ text: "hi" })).rejects.toThrow("exceeded");
     expect(await app.as("bob").send.mutate({ text: "hi" })).toMatchObject({ remaining: 2 });
   });
 
   it("computes count and key from the call", async () => {
-    await using app = await startApp();
     await app.as("ada").sendAll.mutate(["a", "b"]);
     expect(await app.as("ada").send.mutate({ text: "c" })).toMatchObject({ remaining: 0 });
     await app.as("ada").sendFor.mutate("another user");
@@ -84,7 +85,6 @@ describe("rateLimited", () => {
   });
 
   it("answers 413 to a count that could never be granted, and 400 to a user without an id", async () => {
-    await using app = await startApp();
     const tooMany = await failureOf(app.as("ada").sendAll.mutate(["a", "b", "c", "d"]));
     expect(tooMany.data).toMatchObject({ code: "PAYLOAD_TOO_LARGE", httpStatus: 413 });
     const withoutId = await failureOf(app.as("").send.mutate({ text: "hi" }));
@@ -94,7 +94,6 @@ describe("rateLimited", () => {
   });
 
   it("turns a denial that the procedure itself throws into the same 429", async () => {
-    await using app = await startApp();
     const ada = app.as("ada");
     await ada.throwing.mutate();
     const error = await failureOf(ada.throwing.mutate());
@@ -103,7 +102,6 @@ describe("rateLimited", () => {
   });
 
   it("does not change errors that are not about limits", async () => {
-    await using app = await startApp();
     const error = await failureOf(app.as("ada").broken.mutate());
     expect(error.data).toMatchObject({ code: "CONFLICT", httpStatus: 409 });
     expect(error.data).not.toHaveProperty("rateLimit");
@@ -111,7 +109,6 @@ describe("rateLimited", () => {
   });
 
   it("answers 503 without internals when the database fails", async () => {
-    await using app = await startApp();
     await app.prisma.$executeRaw`DROP TABLE "RateLimit"`;
     const error = await failureOf(app.as("ada").send.mutate({ text: "hi" }));
     expect(error.data).toMatchObject({ code: "SERVICE_UNAVAILABLE", httpStatus: 503 });

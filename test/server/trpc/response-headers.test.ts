@@ -3,7 +3,7 @@ import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type Item, parseList } from "structured-headers";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createManualClock } from "../../../core/testing.js";
 import { MINUTE, SECOND } from "../../../server/index.js";
@@ -84,8 +84,13 @@ function fieldsOf({ headers }: Response) {
 }
 
 describe("rateLimitResponseMeta", () => {
+  let app: Awaited<ReturnType<typeof startApp>>;
+  beforeEach(async () => {
+    app = await startApp();
+    return () => app[Symbol.asyncDispose]();
+  });
+
   it("gives the tokens left of a token bucket, and then the wait, rounded up", async () => {
-    await using app = await startApp();
     const policy = { send: { q: 2, w: 3 } };
     expect(fieldsOf(await app.mutate("send"))).toEqual({
       retryAfter: null,
@@ -106,7 +111,6 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("counts down to the end of a fixed window", async () => {
-    await using app = await startApp();
     expect(fieldsOf(await app.query("quota"))).toEqual({
       retryAfter: null,
       policy: { quota: { q: 5, w: 60 } },
@@ -115,7 +119,6 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("lists every limit of a procedure, with windows of whole seconds", async () => {
-    await using app = await startApp();
     expect(fieldsOf(await app.query("both"))).toMatchObject({
       policy: { quota: { q: 5, w: 60 }, quick: { q: 6, w: 1 } },
       state: { quota: { r: 4, t: 30 }, quick: { r: 2, t: 1 } },
@@ -123,12 +126,10 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("finds the decisions if other middleware has replaced the context", async () => {
-    await using app = await startApp();
     expect(fieldsOf(await app.query("deeper")).state).toEqual({ quota: { r: 4, t: 30 } });
   });
 
   it("covers denials that the procedure itself throws", async () => {
-    await using app = await startApp();
     await app.query("inside");
     const denied = await app.query("inside");
     expect(denied.status).toBe(429);
@@ -139,7 +140,6 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("gives the longest wait of each limit in a batch", async () => {
-    await using app = await startApp();
     const batch = await fetch(`${app.url}/quota,inside,inside,free?batch=1&input=%7B%7D`);
     expect(batch.status).toBe(207);
     expect(fieldsOf(batch)).toEqual({
@@ -150,14 +150,12 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("encodes the names of limits in ASCII", async () => {
-    await using app = await startApp();
     expect(fieldsOf(await app.query("strange"))).toMatchObject({
       policy: { 'n%C3%A9 "5"\\': { q: 1, w: 1 } },
     });
   });
 
   it("adds nothing if nothing was charged in the end", async () => {
-    await using app = await startApp();
     const none = { retryAfter: null, policy: null, state: null };
     expect(fieldsOf(await app.query("free"))).toEqual(none);
     expect(fieldsOf(await app.query("failing"))).toEqual(none);
@@ -165,14 +163,12 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("leaves out charges that were rolled back, and keeps the others", async () => {
-    await using app = await startApp();
     const response = await app.query("rolledBack");
     expect(response.status).toBe(500);
     expect(Object.keys(fieldsOf(response).state!)).toEqual(["quick"]);
   });
 
   it("adds nothing to streams, which send their headers before their calls are decided", async () => {
-    await using app = await startApp();
     const { stream } = app;
     await expect(Promise.all([stream.quota.query(), stream.free.query()])).resolves.toEqual([
       true,
@@ -189,7 +185,6 @@ describe("rateLimitResponseMeta", () => {
   });
 
   it("leaves out the limits of other requests", async () => {
-    await using app = await startApp();
     await Promise.all(Array.from({ length: 20 }, () => app.query("quota")));
     expect(fieldsOf(await app.query("free")).state).toBeNull();
   });

@@ -1,6 +1,6 @@
 /** A limit with a lease: a process takes tokens in blocks, and serves calls from its memory. */
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../../../server/index.js";
 import { CAPACITY, hot, MS, processes, REFILL } from "../../../support/leased.js";
 import { stores } from "../../../support/stores.js";
@@ -13,8 +13,13 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
     });
   }
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+    return () => at[Symbol.asyncDispose]();
+  });
+
   it("serves calls from a block, and leaves the row alone", async () => {
-    await using at = await setUp();
     const block = await at.warm();
     expect(block).toBeGreaterThanOrEqual(4);
     const before = await at.row();
@@ -26,7 +31,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("loses what is left of a block when its time is over", async () => {
-    await using at = await setUp();
     await at.warm();
     const before = await at.row();
     at.clock.advance(MS - 11);
@@ -38,7 +42,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("gives back into the block while it lives, and never more than was taken", async () => {
-    await using at = await setUp();
     const block = await at.warm();
     const [row, result] = [await at.row(), await at.own.limit("hot", { count: 4 })];
     await at.own.settle(result, 1);
@@ -49,7 +52,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("gives nothing back of a few tokens once their block is over", async () => {
-    await using at = await setUp();
     await at.warm();
     const result = await at.own.limit("hot", { count: 4 });
     at.clock.advance(MS);
@@ -59,7 +61,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("takes from the row what was used beyond the estimate, and what is charged", async () => {
-    await using at = await setUp();
     const block = await at.warm();
     const [row, result] = [await at.row(), await at.own.limit("hot")];
     await at.own.settle(result, 11);
@@ -68,7 +69,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("reserves from the row, and takes from it together with other limits", async () => {
-    await using at = await setUp();
     const block = await at.warm();
     const row = await at.row();
     await at.own.limitAll([{ name: "hot", count: 2 }, { name: "plain" }]);
@@ -81,7 +81,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("sees the row alone in a transaction", async () => {
-    await using at = await setUp();
     const block = await at.warm();
     const row = await at.row();
     await at.own.transaction(async ({ limit, getValue, settle }) => {
@@ -96,7 +95,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   it.each(["reset", "forget", "reset in a transaction"] as const)(
     "ends its own block with a %s",
     async (how) => {
-      await using at = await setUp();
       const key = "user";
       for (let i = 0; i < 60; i++) await at.own.limit("hot", { key });
       for (let i = 0; i < 20; i++) await setImmediate();
@@ -113,7 +111,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   );
 
   it("answers check with the row and the block, and with the wait of the row", async () => {
-    await using at = await setUp();
     await at.warm();
     const row = await at.row();
     await at.other.limit("hot", { count: row });
@@ -126,7 +123,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("shows the row with the block, and no lease", async () => {
-    await using at = await setUp();
     await at.warm();
     const [snapshot] = await at.own.snapshots([{ name: "hot" }]);
     expect(snapshot!.value).toBe((await at.row()) + (await at.block()));
@@ -136,7 +132,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("has a block of a window until the window ends, and not after it", async () => {
-    await using at = await setUp();
     const start = Math.ceil(at.clock() / MINUTE) * MINUTE;
     at.clock.set(start);
     const block = await at.warm("window");
@@ -149,7 +144,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("has a block per config of a tier", async () => {
-    await using at = await setUp();
     const config = { ...hot, rate: 12_000 };
     const block = await at.warm();
     for (let i = 0; i < 20; i++) await at.own.limit("hot", { config: { ...config } });
@@ -160,7 +154,6 @@ describe.each(stores)("a leased limit on %s", (_, open) => {
   });
 
   it("grants all tokens and none more to calls at the same time", async () => {
-    await using at = await setUp();
     await at.warm();
     const calls = Array.from({ length: 8000 }, (_each, i) => {
       return (i % 2 ? at.own : at.other).limit("hot");

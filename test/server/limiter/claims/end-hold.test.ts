@@ -1,5 +1,5 @@
 /** Tokens that a call holds under an id, and that any process settles. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
@@ -20,10 +20,14 @@ const release = { for: 10 * MINUTE, then: "release" } as const;
 describe.each(storesAndRedis)("holds on %s", (_, open) => {
   const setUp = () => twoProcesses(open, limits);
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it.each(["tokens", "quota", "days"] as const)(
     "of %s are settled once, by another process",
     async (name) => {
-      const at = await setUp();
       const { ok, value } = await at.limiter.limit(name, { key, count: 60, once: "a", hold: keep });
       expect([ok, value]).toEqual([true, 40]);
       expect(await at.peer.getValue(name, { key })).toMatchObject({ value: 40, held: 60 });
@@ -49,7 +53,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   );
 
   it("are charged for what was used beyond the estimate, into debt", async () => {
-    const at = await setUp();
     await at.limiter.limit("tokens", { key, count: 90, once: "a", hold: keep });
     const settled = await at.peer.settle("tokens", { key, once: "a" }, 120);
     expect(settled).toEqual({ settled: true, count: 90, value: -20 });
@@ -57,7 +60,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("stay as they were estimated where the use is not known", async () => {
-    const at = await setUp();
     for (const [i, actual] of [undefined, null, NaN].entries()) {
       const once = `id ${i}`;
       await at.limiter.limit("tokens", { key, count: 20, once, hold: release });
@@ -68,7 +70,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("come back when they are released, and the id can take them again", async () => {
-    const at = await setUp();
     const call = { key, count: 60, once: "a", hold: keep } as const;
     await at.limiter.limit("quota", call);
     const released = await at.peer.release("quota", { key, once: "a" });
@@ -82,7 +83,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("that lapse are kept, or come back before a call is denied", async () => {
-    const at = await setUp();
     for (const [once, hold] of [
       ["keep", keep],
       ["back", release],
@@ -113,7 +113,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("that have lapsed end by what their call chose, also where they are settled late", async () => {
-    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "keep", hold: keep });
     await at.limiter.limit("quota", { key, count: 30, once: "back", hold: release });
     at.clock.advance(10 * MINUTE);
@@ -128,7 +127,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("give back no more than the bucket would hold without them", async () => {
-    const at = await setUp();
     await at.limiter.limit("tokens", { key, count: 60, once: "a", hold: keep });
     at.clock.advance(HOUR / 4);
     await at.limiter.settle("tokens", { key, once: "a" }, 0);
@@ -140,7 +138,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("of credits come back whole, however late, and never below what was paid", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 100 });
     await at.limiter.limit("credits", { key, count: 100, once: "job", hold: release });
     at.clock.advance(2 * DAY);
@@ -151,7 +148,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("of several limits are those of the limits that hold, and one of each bucket", async () => {
-    const at = await setUp();
     const items = [
       { name: "perMinute", key },
       { name: "tokens", key, count: 70 },
@@ -176,7 +172,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("of the limits that paid end together", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 100 });
     const names = ["quota", "credits"] as const;
     const call = { key, count: 130, split: true, once: "a", hold: keep } as const;
@@ -196,7 +191,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are ended by the result itself, too", async () => {
-    const at = await setUp();
     const call = { key, count: 60, hold: keep } as const;
     const result = await at.limiter.limit("quota", { ...call, once: "a" });
     await at.limiter.settle(result, 10);
@@ -207,7 +201,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are not ended by a repeat of their call, whatever it has used", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 100 });
     const call = { key, count: 60, once: "a", hold: keep } as const;
     const names = ["tokens", "credits"] as const;
@@ -251,7 +244,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are ended by prune, which leaves the others", async () => {
-    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "back", hold: release });
     await at.limiter.limit("quota", { key, count: 30, once: "keep", hold: keep });
     await at.limiter.limit("quota", { key, count: 30, once: "open", hold: { ...keep, for: DAY } });
@@ -262,7 +254,6 @@ describe.each(storesAndRedis)("holds on %s", (_, open) => {
   });
 
   it("are forgotten with their key", async () => {
-    const at = await setUp();
     await at.limiter.limit("quota", { key, count: 30, once: "a", hold: keep });
     expect(await at.peer.forget(key)).toBe(5);
     expect(await at.limiter.settle("quota", { key, once: "a" }, 1)).toMatchObject({

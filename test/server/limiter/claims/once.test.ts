@@ -1,5 +1,5 @@
 /** `once`: the same id is charged once, and gets the first answer again. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
@@ -28,10 +28,14 @@ const key = "user 1|a\\";
 describe.each(storesAndRedis)("once on %s", (_, open) => {
   const setUp = () => twoProcesses(open, limits);
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it.each(["bucket", "window", "months"] as const)(
     "takes the tokens once, and gives the first answer again, in every process, with %s",
     async (name) => {
-      const at = await setUp();
       const first = await at.limiter.limit(name, { key, count: 2, once: "a" });
       expect(first).toMatchObject({ ok: true });
       expect(first).not.toHaveProperty("repeated");
@@ -48,7 +52,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   );
 
   it("charges one of many calls with the same id at the same time", async () => {
-    const at = await setUp();
     const calls = Array.from({ length: 40 }, (_each, i) =>
       (i % 2 === 0 ? at.limiter : at.peer).limit("window", {
         key,
@@ -61,7 +64,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("takes for another id, another key, another limit and no id", async () => {
-    const at = await setUp();
     await at.limiter.limit("bucket", { key, once: "a" });
     await at.limiter.limit("bucket", { key, once: "b" });
     await at.limiter.limit("bucket", { key });
@@ -81,7 +83,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("remembers no denial: the same call passes once there are tokens", async () => {
-    const at = await setUp();
     await at.limiter.limit("remembered", { key, once: "a" });
     for (const once of ["b", "b"]) {
       expect(await at.limiter.limit("remembered", { key, once })).toMatchObject({ ok: false });
@@ -96,7 +97,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("tells the rest of the wait to a reservation that is repeated", async () => {
-    const at = await setUp();
     const options = { key, count: 8, reserve: true, once: "a" };
     expect(await at.limiter.limit("bucket", options)).toMatchObject({ retryAfter: 20 * SECOND });
     at.clock.advance(15 * SECOND);
@@ -108,7 +108,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("forgets an id after onceFor, to the ms", async () => {
-    const at = await setUp();
     await at.limiter.limit("short", { key, once: "a" });
     at.clock.advance(MINUTE - 1);
     expect(await at.limiter.limit("short", { key, once: "a" })).toMatchObject({ repeated: true });
@@ -117,7 +116,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("remembers an id for a week, where nothing else is said", async () => {
-    const at = await setUp();
     await at.limiter.limit("bucket", { key, once: "a" });
     for (const later of [3 * DAY, 4 * DAY - 1]) {
       at.clock.advance(later);
@@ -128,7 +126,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("charges an id once, into debt", async () => {
-    const at = await setUp();
     const first = await at.limiter.charge("bucket", { key, count: 9, once: "a" });
     expect(first).toEqual({ value: -3, retryAfter: 30 * SECOND });
     const again = await at.peer.charge("bucket", { key, count: 9, once: "a" });
@@ -139,7 +136,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("takes from several limits once, and from those alone that have not seen the id", async () => {
-    const at = await setUp();
     await at.limiter.limit("bucket", { key, once: "a" });
     const items = [
       { name: "bucket", key },
@@ -159,7 +155,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("remembers nothing of several limits that were denied together", async () => {
-    const at = await setUp();
     await at.limiter.limit("remembered", { key });
     const items = [
       { name: "bucket", key },
@@ -173,7 +168,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("settles and refunds a repeated answer by nothing", async () => {
-    const at = await setUp();
     await at.limiter.limit("bucket", { key, count: 4, once: "a" });
     const again = await at.peer.limit("bucket", { key, count: 4, once: "a" });
     await at.peer.settle(again, 0);
@@ -185,7 +179,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("forgets the id of a call whose tokens all came back, and not of one that keeps some", async () => {
-    const at = await setUp();
     const first = await at.limiter.limit("bucket", { key, count: 4, once: "a" });
     await at.limiter.settle(first, 1);
     expect(await at.limiter.limit("bucket", { key, once: "a" })).toMatchObject({ repeated: true });
@@ -204,13 +197,11 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("asks the row of a limit with a lease", async () => {
-    const at = await setUp();
     await at.limiter.limit("leased", { key, once: "a" });
     expect(await at.peer.limit("leased", { key, once: "a" })).toMatchObject({ repeated: true });
   });
 
   it("lets a shadow's calls through, and remembers those that took tokens", async () => {
-    const at = await setUp();
     await at.limiter.limit("shadow", { key, once: "a" });
     const denied = await at.limiter.limit("shadow", { key, once: "b" });
     expect(denied).toMatchObject({ ok: true, shadow: { ok: false } });
@@ -221,7 +212,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("closes a bucket by a denial, and still repeats the grant before it", async () => {
-    const at = await setUp();
     await at.limiter.limit("closing", { key, once: "a" });
     expect(await at.limiter.limit("closing", { key, once: "b" })).toMatchObject({
       retryAfter: HOUR + MINUTE,
@@ -231,7 +221,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("takes ids of 190 characters, and none with shards", async () => {
-    const at = await setUp();
     expect(await at.limiter.limit("bucket", { once: "a".repeat(190) })).toMatchObject({ ok: true });
     // @ts-expect-error shards have no row for an id
     const sharded = at.limiter.limit("sharded", { once: "a" });
@@ -239,7 +228,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("has its rows under a name of their own, which forget finds by the key", async () => {
-    const at = await setUp();
     for (const other of [key, "user 1", "user 1|a"]) {
       for (const once of ["a", "b"]) await at.limiter.limit("bucket", { key: other, once });
     }
@@ -255,7 +243,6 @@ describe.each(storesAndRedis)("once on %s", (_, open) => {
   });
 
   it("is no trace of an id in the table with hashKey", async () => {
-    const at = await setUp();
     const hashKey = (text: string) => `h${[...text].map((c) => c.codePointAt(0)).join("")}`;
     const hashing = createRateLimiter({ store: at.store, clock: at.clock, limits, hashKey });
     await hashing.limit("bucket", { key: "mail", once: "nonce" });

@@ -1,5 +1,5 @@
 /** The names by which a hold of several limits is ended, and what each limit then loses. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { MINUTE, RateLimitInputError } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
@@ -33,8 +33,12 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
     return { ...at, used, holdBoth };
   }
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it.each([1200, 4000])("is settled in each of them by what was used, %d", async (actual) => {
-    const at = await setUp();
     await at.holdBoth();
     const settled = await at.peer.settle(both, of, actual);
     expect(settled).toEqual({ settled: true, count: 3000, value: 5000 - actual });
@@ -44,7 +48,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is settled by a count of each, where they count in different units", async () => {
-    const at = await setUp();
     await at.holdBoth();
     await at.peer.settle(both, of, { day: 1200, month: 4 });
     expect(await at.used("day")).toEqual([1200, 0]);
@@ -58,7 +61,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("stays as it was estimated, and is released, in each of them", async () => {
-    const at = await setUp();
     await at.holdBoth();
     await at.peer.settle(both, of, undefined);
     for (const name of both) expect(await at.used(name)).toEqual([3000, 0]);
@@ -70,7 +72,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is refused by the name of one of them, and stays", async () => {
-    const at = await setUp();
     await at.holdBoth();
     for (const names of ["day", ["month"], ["day", "tokens"], ["day", "day"]] as const) {
       await expect(at.peer.settle(names, of, 1200)).rejects.toThrow(INCOMPLETE);
@@ -83,7 +84,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
     ["two names", "day", "month"],
     ["one name", "tokens", "tokens"],
   ] as const)("of two keys, with %s, is ended by naming both", async (__, own, shared) => {
-    const at = await setUp();
     const items = [
       { name: own, key },
       { name: shared, key: "team" },
@@ -100,7 +100,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is the sum of what they paid for one count, and the first one owes what is more", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 3000 });
     const names = ["day", "credits"] as const;
     const pay = { key, count: 6000, split: true, once: "job", hold } as const;
@@ -122,7 +121,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("is of those that took, and not of those that did so before or have no holds", async () => {
-    const at = await setUp();
     await at.limiter.limit("day", { ...of, count: 1000, hold });
     const items = [
       { name: "requests", key },
@@ -137,7 +135,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("can have been ended in part, by the result of one of them", async () => {
-    const at = await setUp();
     const { results } = await at.holdBoth();
     await at.limiter.settle(results[0]!, 100);
     await at.peer.settle(both, of, 1200);
@@ -146,7 +143,6 @@ describe.each(storesAndRedis)("the hold of several limits on %s", (_, open) => {
   });
 
   it("lapses when it has to, and says so", async () => {
-    const at = await setUp();
     await at.holdBoth();
     expect(await at.peer.holds("day", { key })).toEqual([
       { once: "job", count: 3000, then: "keep", until: at.clock() + 10 * MINUTE },

@@ -1,5 +1,5 @@
 /** `charge`: records use that has already happened, if need be into debt. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
@@ -24,10 +24,14 @@ const limits = {
 describe.each(stores)("charge on %s", (_, open) => {
   const setUp = () => twoProcesses(open, limits);
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it.each(["bucket", "strict", "window"] as const)(
     "goes into debt whatever maxReserved is, and calls pass exactly when it is repaid, with %s",
     async (name) => {
-      const at = await setUp();
       const { value, retryAfter } = await at.limiter.charge(name, { count: 175 });
       expect(value).toBe(name === "window" ? -165 : -115);
       const denied = await at.limiter.limit(name, { count: 3 });
@@ -49,7 +53,6 @@ describe.each(stores)("charge on %s", (_, open) => {
   );
 
   it("spreads a debt over all shards, so that no call gets around it", async () => {
-    const at = await setUp();
     const charged = await at.limiter.charge("spread", { count: 100 });
     expect(charged).toEqual({ value: -20, retryAfter: 15 * SECOND });
     for (let i = 0; i < 20; i++) {
@@ -62,7 +65,6 @@ describe.each(stores)("charge on %s", (_, open) => {
   });
 
   it("loses no charge of two servers at the same time", async () => {
-    const at = await setUp();
     for (const name of ["bucket", "spread"] as const) {
       const full = (await at.limiter.getValue(name)).value;
       const servers = [at.limiter, at.peer];
@@ -74,7 +76,6 @@ describe.each(stores)("charge on %s", (_, open) => {
   });
 
   it("commits and rolls back with a transaction, and with one of the caller", async () => {
-    const at = await setUp();
     await at.limiter.transaction(({ charge }) => charge("bucket", { count: 70 }));
     const stopped = at.limiter.transaction(async ({ charge }) => {
       await charge("bucket", { count: 70 });
@@ -85,7 +86,6 @@ describe.each(stores)("charge on %s", (_, open) => {
   });
 
   it("of nothing writes no row, and leaves a closed bucket as it is", async () => {
-    const at = await setUp();
     for (const name of ["bucket", "window", "spread"] as const) {
       await at.limiter.charge(name, { count: 0 });
       expect((await at.limiter.list(name)).items).toEqual([]);
@@ -98,7 +98,6 @@ describe.each(stores)("charge on %s", (_, open) => {
   });
 
   it("does not forgive a part of a debt that is larger than a charge may leave", async () => {
-    const at = await setUp();
     await at.limiter.limit("slow", { count: 100_000, reserve: true });
     const owed = (await at.limiter.getValue("slow")).value;
     const { value } = await at.limiter.charge("slow", { count: 1 });
@@ -106,7 +105,6 @@ describe.each(stores)("charge on %s", (_, open) => {
   });
 
   it("rejects what more than 71,000 years could not refill, and takes nothing", async () => {
-    const at = await setUp();
     const call = at.limiter.charge("slow", { count: 72_000 });
     await expect(call).rejects.toThrow("would take more than 71,000 years to refill");
     await expect(call).rejects.toMatchObject({ name: "RateLimitInputError" });

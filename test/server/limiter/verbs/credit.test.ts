@@ -1,5 +1,5 @@
 /** Credits: a balance that only `credit` raises, and that no call takes below zero. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { DAY, WEEK, MAX_RETRY_AFTER, MINUTE } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
@@ -21,8 +21,12 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
     };
   }
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it("raises a balance that holds nothing at first and never refills", async () => {
-    const at = await setUp();
     expect(await at.balance("ada")).toBe(0);
     expect(await at.limiter.limit("credits", { key: "ada" })).toEqual({
       ok: false,
@@ -49,7 +53,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("adds no more than the capacity has room for, and says how much", async () => {
-    const at = await setUp();
     await at.limiter.credit("stamps", { key: "k", count: 7 });
     expect(await at.limiter.credit("stamps", { key: "k", count: 7 })).toEqual({
       value: 10,
@@ -62,7 +65,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("is reported to onDecision", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: "k", count: 4 });
     expect(at.events).toMatchObject([
       { action: "credit", name: "credits", key: "k", count: 4, result: { ok: true, value: 4 } },
@@ -70,7 +72,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("repays what charge and settle have overdrawn", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: "k", count: 10 });
     const call = await at.limiter.limit("credits", { key: "k", count: 10 });
     await at.limiter.settle(call, 12);
@@ -86,7 +87,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("gives back all tokens of a call, whatever was charged meanwhile", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: "k", count: 100 });
     const result = await at.limiter.limit("credits", { key: "k", count: 100 });
     await at.limiter.charge("credits", { key: "k", count: 50 });
@@ -96,7 +96,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("survives prune, which deletes only what is spent", async () => {
-    const at = await setUp();
     await at.limiter.credit("stamps", { key: "full", count: 10 });
     await at.limiter.credit("credits", { key: "rich", count: 1 });
     await at.limiter.credit("credits", { key: "spent", count: 1 });
@@ -118,7 +117,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("is seen by another process, in snapshots and in transactions", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: "k", count: 6 });
     expect(await at.peer.check("credits", { key: "k", count: 6 })).toMatchObject({ ok: true });
     const [snapshot] = await at.peer.snapshots([{ name: "credits", key: "k" }]);
@@ -132,7 +130,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("adds what was bought once, however often the payment is told", async () => {
-    const at = await setUp();
     const pay = (limiter: typeof at.limiter) =>
       limiter.credit("credits", { key: "k", count: 100, once: "payment 1" });
     const told = await Promise.all([at.limiter, at.peer, at.limiter, at.peer].map(pay));
@@ -147,13 +144,11 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("takes ids of 190 characters together with the key", async () => {
-    const at = await setUp();
     const paid = await at.limiter.credit("credits", { key: "k", count: 1, once: "p".repeat(189) });
     expect(paid).toMatchObject({ credited: 1 });
   });
 
   it("keeps the ids of payments apart from those of calls, whatever these are", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: "k", count: 5, once: "payment" });
     for (const once of ["payment", "+payment", "|payment", "1payment"]) {
       const result = await at.peer.limit("credits", { key: "k", once });
@@ -163,7 +158,6 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
   });
 
   it("never grants more than there is to calls at the same time", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: "k", count: 50 });
     const calls = Array.from({ length: 80 }, (__, i) =>
       (i % 2 ? at.limiter : at.peer).limit("credits", { key: "k" }),

@@ -1,5 +1,5 @@
 /** `limitAll` with a `first` inside it: all or nothing, with the first of the inner list that grants. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   createRateLimiter,
   DAY,
@@ -41,8 +41,12 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
     return { ...at, left, call };
   }
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it("takes of the first that has the tokens, together with the other limits", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     const byPlan = await at.call(4);
     expect(byPlan).toMatchObject({
@@ -68,7 +72,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("takes nothing of any limit where one of them denies", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 3 });
     await at.limiter.limit("plan", { key: team, count: 5 });
     const denied = await at.call(4);
@@ -96,7 +99,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("names the exhausted limits in the error, as limitAll and limitFirst do", async () => {
-    const at = await setUp();
     await at.limiter.limit("plan", { key: team, count: 5 });
     await at.limiter.limit("member", { key, count: 10 });
     const items = [{ name: "member", key }, planThenCredits] as const;
@@ -113,7 +115,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("splits the count between the limits of a first", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 3 });
     const answer = await at.limiter.limitAll([
       { name: "member", key },
@@ -131,7 +132,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("takes the plan, key and count of an inner limit before those of the list", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 9 });
     const answer = await at.limiter.limitAll([
       {
@@ -147,7 +147,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("settles each result, and gives back to the limit that paid", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     await at.limiter.limit("plan", { key: team, count: 3 });
     const { results } = await at.call(4);
@@ -161,7 +160,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("charges an id once, and repeats who paid what", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     await at.limiter.limit("plan", { key: team, count: 3 });
     const items = [
@@ -182,7 +180,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("holds the tokens of all limits with holds under one id, and settles them together", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 20 });
     const items = [
       { name: "heldMember", key, count: 6 },
@@ -222,7 +219,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("ends lapsed holds of a limit of the first before it denies", async () => {
-    const at = await setUp();
     const hold = { for: MINUTE, then: "release" } as const;
     await at.limiter.limit("plan", { key: team, count: 5, once: "a", hold });
     expect(await at.call(4)).toMatchObject({ ok: false, name: "plan", retryAfter: MINUTE });
@@ -251,7 +247,6 @@ describe.each(storesAndRedis)("limitAll with a first on %s", (_name, open) => {
   });
 
   it("takes exactly what is there, of many calls at a time", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key: team, count: 4 });
     const answers = await Promise.all(
       Array.from({ length: 14 }, (_each, i) => {

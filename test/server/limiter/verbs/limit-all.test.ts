@@ -1,36 +1,29 @@
-import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
-import {
-  createRateLimiter,
-  DAY,
-  isRateLimitError,
-  MINUTE,
-  SECOND,
-} from "../../../../server/index.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import { DAY, isRateLimitError, MINUTE, SECOND } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
+import { twoProcesses } from "../../../support/two-processes.js";
+
+const limits = {
+  perSecond: { kind: "token bucket", rate: 2, period: SECOND },
+  perDay: { kind: "fixed window", rate: 5, period: DAY, start: 0 },
+  left: { kind: "fixed window", rate: 10, period: DAY, start: 0, maxReserved: 10 },
+  right: { kind: "fixed window", rate: 10, period: DAY, start: 0, maxReserved: 10 },
+  sharded: { kind: "token bucket", rate: 100, period: MINUTE, shards: 4, maxReserved: 10 },
+} as const;
 
 describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
-  async function setUp() {
-    const opened = await open();
-    const clock = createManualClock();
-    const limits = {
-      perSecond: { kind: "token bucket", rate: 2, period: SECOND },
-      perDay: { kind: "fixed window", rate: 5, period: DAY, start: 0 },
-      left: { kind: "fixed window", rate: 10, period: DAY, start: 0, maxReserved: 10 },
-      right: { kind: "fixed window", rate: 10, period: DAY, start: 0, maxReserved: 10 },
-      sharded: { kind: "token bucket", rate: 100, period: MINUTE, shards: 4, maxReserved: 10 },
-    } as const;
-    const limiter = createRateLimiter({ store: opened.store, clock, limits });
-    const peer = createRateLimiter({ store: opened.peer, clock, limits });
-    return { limiter, peer, clock, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
-  }
+  const setUp = () => twoProcesses(open, limits);
   const both = (key: string) => [
     { name: "perSecond", key } as const,
     { name: "perDay", key } as const,
   ];
 
+  let setting: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    setting = await setUp();
+  });
+
   it("charges every limit, or none of them", async () => {
-    await using setting = await setUp();
     const { limiter, clock } = setting;
     for (let i = 0; i < 2; i++) {
       expect(await limiter.limitAll(both("u"))).toMatchObject({ ok: true });
@@ -49,7 +42,6 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   });
 
   it("gives a wait that is true for all limits together, also if they share a row", async () => {
-    await using setting = await setUp();
     const { limiter, clock } = setting;
     const twice = [...both("u"), { name: "perSecond", key: "u" } as const];
     await limiter.limit("perSecond", { key: "u" });
@@ -62,7 +54,6 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   });
 
   it("throws with the longest wait, and rejects counts that could never pass", async () => {
-    await using setting = await setUp();
     const { limiter } = setting;
     await limiter.limitAll([...both("u"), ...both("u")]);
     const error: unknown = await limiter
@@ -78,7 +69,6 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   });
 
   it("throws with every exhausted limit, its own wait, and no limit that has enough", async () => {
-    await using setting = await setUp();
     const { limiter, clock } = setting;
     const three = [...both("u"), { name: "sharded" } as const];
     for (let i = 0; i < 2; i++) await limiter.limitAll(three);
@@ -116,7 +106,6 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   });
 
   it("accepts limits with shards and reservations", async () => {
-    await using setting = await setUp();
     const { limiter } = setting;
     const items = [
       { name: "perDay", key: "u" } as const,
@@ -130,7 +119,6 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   });
 
   it("relies on limits that it takes nothing from only while they are as it has seen them", async () => {
-    await using setting = await setUp();
     const { limiter, peer } = setting;
     // Each call goes into debt on one limit, and passes only if the other one is not in debt.
     const call = (key: string, own: "left" | "right", other: "left" | "right") => [
@@ -158,7 +146,6 @@ describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   });
 
   it("neither deadlocks nor leaks when callers take the same limits in opposite orders", async () => {
-    await using setting = await setUp();
     const { limiter, peer } = setting;
     let passed = 0;
     await Promise.all(

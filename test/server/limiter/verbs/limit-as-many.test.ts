@@ -1,5 +1,5 @@
 /** `limit` with `atLeast`: as many tokens as fit. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   createRateLimiter,
   DAY,
@@ -37,8 +37,12 @@ const today = (now: number) => {
 describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   const setUp = () => twoProcesses(open, limits);
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it("grants what is there, up to the count, and says how many", async () => {
-    const at = await setUp();
     const call = (count: number) => at.limiter.limit("bucket", { key, count, atLeast: 1 });
     expect(await call(4)).toMatchObject({ ok: true, granted: 4, value: 6 });
     expect(await call(50)).toMatchObject({ ok: true, granted: 6, value: 0 });
@@ -50,7 +54,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("denies a call for which fewer than atLeast are there, until they are", async () => {
-    const at = await setUp();
     await at.limiter.limit("bucket", { key, count: 7 });
     const options = { key, count: 9, atLeast: 5 };
     expect(await at.limiter.limit("bucket", options)).toEqual({
@@ -63,7 +66,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("grants whole tokens, and parts of tokens to a call that wants parts", async () => {
-    const at = await setUp();
     await at.limiter.limit("bucket", { key, count: 7.5 });
     const checked = (count: number, atLeast: number) =>
       at.limiter.check("bucket", { key, count, atLeast });
@@ -74,7 +76,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it.each(["window", "months", "days"] as const)("gives the rest of the %s", async (name) => {
-    const at = await setUp();
     const options = { key, count: 7, atLeast: 2 };
     expect(await at.limiter.limit(name, options)).toMatchObject({ granted: 7, value: 3 });
     expect(await at.peer.limit(name, options)).toMatchObject({ granted: 3, value: 0 });
@@ -84,7 +85,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("gives the credits that are left", async () => {
-    const at = await setUp();
     await at.limiter.credit("credits", { key, count: 7 });
     const options = { key, count: 5, atLeast: 1 };
     expect(await at.limiter.limit("credits", options)).toMatchObject({ granted: 5, value: 2 });
@@ -93,7 +93,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("gives the tokens of two shards, and says where they are from", async () => {
-    const at = await setUp();
     const options = { key, count: 100, atLeast: 1 };
     const first = await at.limiter.limit("sharded", options);
     expect(first).toMatchObject({ ok: true, granted: 8, value: 0 });
@@ -110,7 +109,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("closes a bucket when it denies, and not when it grants a part", async () => {
-    const at = await setUp();
     const other = "of calls without atLeast";
     const both = async (atLeast: number) => {
       const options = { key, count: 50, atLeast };
@@ -133,7 +131,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("leaves nothing to calls that want more, however many there are at a time", async () => {
-    const at = await setUp();
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_each, i) => {
         const limiter = i % 2 === 0 ? at.limiter : at.peer;
@@ -146,7 +143,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("asks the row where the limit has a lease", async () => {
-    const at = await setUp();
     await at.peer.limit("leased", { key });
     const { value } = await at.limiter.getValue("leased", { key });
     const all = await at.limiter.limit("leased", { key, count: 1000, atLeast: 1 });
@@ -154,7 +150,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("is not denied from memory, where a denial of another count is known", async () => {
-    const at = await setUp();
     await at.limiter.limit("remembered", { key, count: 4 });
     expect(await at.limiter.limit("remembered", { key, count: 9 })).toMatchObject({ ok: false });
     const options = { key, count: 9, atLeast: 1 };
@@ -163,7 +158,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("lets a call past a shadow have all of its tokens, and says what it would have got", async () => {
-    const at = await setUp();
     const options = { key, count: 7, atLeast: 2 };
     const whole = await at.limiter.limit("shadow", options);
     expect(whole).toMatchObject({ ok: true, granted: 7 });
@@ -182,7 +176,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("throws a denial where that was asked for", async () => {
-    const at = await setUp();
     const options = { key, count: 50, atLeast: 10, throws: true };
     expect(await at.limiter.limit("window", options)).toMatchObject({ granted: 10 });
     const denial = await at.limiter.limit("window", options).catch((error: unknown) => error);
@@ -190,7 +183,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("repeats how many an id was granted, in every process", async () => {
-    const at = await setUp();
     await at.limiter.limit("window", { key, count: 6 });
     const options = { key, count: 7, atLeast: 1, once: "a" };
     const first = await at.limiter.limit("window", options);
@@ -208,7 +200,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("repeats the count of a call that got its whole count", async () => {
-    const at = await setUp();
     const options = { key, count: 5, once: "a" };
     await at.limiter.limit("window", options);
     const again = await at.peer.limit("window", { ...options, atLeast: 1 });
@@ -217,7 +208,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("holds what was granted, and settles it by its id or by its result", async () => {
-    const at = await setUp();
     const hold = { for: HOUR, then: "keep" } as const;
     await at.limiter.limit("held", { key, count: 4 });
     const call = { key, count: 50, atLeast: 1, hold };
@@ -237,7 +227,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("takes the tokens of holds that have lapsed", async () => {
-    const at = await setUp();
     const hold = { for: MINUTE, then: "release" } as const;
     await at.limiter.limit("held", { key, count: 3, once: "a", hold });
     await at.limiter.limit("held", { key, count: 7 });
@@ -251,7 +240,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("gives back no more than was granted", async () => {
-    const at = await setUp();
     await at.limiter.limit("window", { key, count: 4 });
     const result = await at.limiter.limit("window", { key, count: 50, atLeast: 1 });
     await at.limiter.refund("window", { key, result, count: 2 });
@@ -266,7 +254,6 @@ describe.each(storesAndRedis)("limit with atLeast on %s", (_name, open) => {
   });
 
   it("counts what was granted as use", async () => {
-    const at = await setUp();
     const options = { key, count: 7, atLeast: 2 };
     for (let i = 0; i < 3; i++) await at.limiter.limit("counted", options);
     const { total } = await at.limiter.usage("counted", { key, ...today(at.clock()) });

@@ -1,7 +1,6 @@
 /** `blockFor` as a list: each closing is longer than the one before, until a quiet time. */
-import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, HOUR, MINUTE, SECOND } from "../../../../server/index.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import { HOUR, MINUTE, SECOND } from "../../../../server/index.js";
 import { storesAndRedis } from "../../../support/stores.js";
 import { twoProcesses } from "../../../support/two-processes.js";
 
@@ -27,11 +26,8 @@ const ONE = MINUTE / 5;
 
 describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open) => {
   async function setUp() {
-    const opened = await open();
-    const clock = createManualClock(Date.UTC(2030, 0, 1));
-    const options = { clock, limits };
-    const limiter = createRateLimiter({ store: opened.store, ...options });
-    const peer = createRateLimiter({ store: opened.peer, ...options });
+    const at = await twoProcesses(open, limits, { now: Date.UTC(2030, 0, 1) });
+    const { clock, limiter, peer } = at;
     /** Uses up the bucket, is denied, and waits for the end of the closing. Its length, ms. */
     async function close(name: Name): Promise<number> {
       let denied = await limiter.limit(name, { key });
@@ -41,18 +37,15 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
       clock.advance(denied.retryAfter);
       return denied.retryAfter;
     }
-    return {
-      clock,
-      limiter,
-      peer,
-      close,
-      store: opened.store,
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
+    return { ...at, close };
   }
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it("is closed for longer each time, and then for the longest time", async () => {
-    await using at = await setUp();
     const lengths = [];
     for (let i = 0; i < 5; i++) lengths.push(await at.close("logIn"));
     const [one, two, three] = BLOCKS;
@@ -60,7 +53,6 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("begins anew after a quiet time since the end of the last closing, to the ms", async () => {
-    await using at = await setUp();
     await at.close("patient");
     await at.close("patient");
     // It has opened a token's time ago.
@@ -72,7 +64,6 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("forgives after the longest closing by default", async () => {
-    await using at = await setUp();
     await at.close("logIn");
     await at.close("logIn");
     at.clock.advance(15 * MINUTE - ONE);
@@ -80,7 +71,6 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("begins anew after a reset", async () => {
-    await using at = await setUp();
     await at.close("logIn");
     await at.close("logIn");
     await at.peer.reset("logIn", { key });
@@ -88,7 +78,6 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("counts the closings of each key alone, and of all limits that deny together", async () => {
-    await using at = await setUp();
     await at.close("logIn");
     for (let i = 0; i < 5; i++) await at.limiter.limit("logIn", { key: "user 2" });
     const denied = await at.limiter.limit("logIn", { key: "user 2" });
@@ -109,7 +98,6 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("keeps a fixed window closed until a window after the block, and counts from there", async () => {
-    await using at = await setUp();
     expect(await at.close("window")).toBe(10 * MINUTE);
     expect(await at.close("window")).toBe(10 * MINUTE);
     expect(await at.close("window")).toBe(20 * MINUTE);
@@ -120,14 +108,12 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("opens with a new window at the end of each closing", async () => {
-    await using at = await setUp();
     const lengths = [];
     for (let i = 0; i < 4; i++) lengths.push(await at.close("anew"));
     expect(lengths).toEqual([...BLOCKS, 15 * MINUTE]);
   });
 
   it("grants reservations and takes like other limits meanwhile", async () => {
-    await using at = await setUp();
     const reserved = await at.limiter.limit("logIn", { key, count: 7, reserve: true });
     expect(reserved).toMatchObject({ ok: true, retryAfter: 24 * SECOND });
     // A bucket that owes is not closed by a denial: it has to have granted a call since.
@@ -136,7 +122,6 @@ describe.each(storesAndRedis)("a limit with a list of blockFor on %s", (_, open)
   });
 
   it("does not show its rows in a list, and forgets them with the key", async () => {
-    await using at = await setUp();
     await at.close("logIn");
     await at.close("logIn");
     expect((await at.limiter.list("logIn")).items).toHaveLength(1);

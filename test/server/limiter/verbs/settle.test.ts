@@ -1,5 +1,5 @@
 /** `settle`: replaces an estimate by the real use, whatever happened meanwhile. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
@@ -28,8 +28,12 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
     };
   }
 
+  let at: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    at = await setUp();
+  });
+
   it("gives back what was not used, and charges what was used beyond the estimate", async () => {
-    const at = await setUp();
     const less = await at.limiter.limit("tokens", { count: 30 });
     await at.limiter.settle(less, 12.5);
     expect(await at.left("tokens")).toBe(47.5);
@@ -44,7 +48,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   it.each(["tokens", "window", "spread"] as const)(
     "the last of several counts, with %s",
     async (name) => {
-      const at = await setUp();
       const full = await at.left(name);
       const result = await at.limiter.limit(name, { count: 10 });
       for (const actual of [10, 4, 4, 18, 6, 0, 10, 30, 0, 3]) {
@@ -55,7 +58,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   );
 
   it("counts each correction once when several come at the same time, and the last one remains", async () => {
-    const at = await setUp();
     for (const name of ["tokens", "spread"] as const) {
       const full = await at.left(name);
       const result = await at.limiter.limit(name, { count: 30 });
@@ -74,7 +76,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   });
 
   it("tokens of a sharded limit that took from two shards go back to both", async () => {
-    const at = await setUp();
     const result = await at.limiter.limit("spread", { count: 36 });
     expect(result).toMatchObject({ ok: true, shards: [{}, {}] });
     await at.limiter.settle(result, 0);
@@ -83,7 +84,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   });
 
   it("a reservation that used less shortens the wait of later ones, and gives no token twice", async () => {
-    const at = await setUp();
     await at.limiter.limit("tokens", { count: 60 });
     const first = await at.limiter.limit("tokens", { count: 40, reserve: true });
     expect(first).toMatchObject({ ok: true, retryAfter: 40 * SECOND });
@@ -97,7 +97,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   });
 
   it("what refilled meanwhile, or came with a new window, is not given a second time", async () => {
-    const at = await setUp();
     const slow = await at.limiter.limit("tokens", { count: 60 });
     at.clock.advance(45 * SECOND);
     await at.limiter.settle(slow, 0);
@@ -114,7 +113,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   });
 
   it("settles acquire and the items of limitAll", async () => {
-    const at = await setUp();
     const acquired = await at.limiter.acquire("tokens", { count: 20 });
     await at.limiter.settle(acquired, 5);
     expect(await at.left("tokens")).toBe(55);
@@ -128,7 +126,6 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
   });
 
   it("an item of a denied limitAll took nothing, so nothing comes back", async () => {
-    const at = await setUp();
     await at.limiter.limit("window", { count: 20 });
     await at.limiter.limit("tokens", { count: 40 });
     const denied = await at.limiter.limitAll([{ name: "tokens", count: 15 }, { name: "window" }]);

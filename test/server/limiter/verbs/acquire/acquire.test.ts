@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   createRateLimiter,
   DAY,
@@ -18,8 +18,12 @@ const limits = {
 describe.each(stores)("on %s", (_name, open) => {
   const setUp = () => twoProcesses(open, limits);
 
+  let setting: Awaited<ReturnType<typeof setUp>>;
+  beforeEach(async () => {
+    setting = await setUp();
+  });
+
   it("refund gives tokens back, up to the capacity", async () => {
-    const setting = await setUp();
     const { limiter } = setting;
     await limiter.limit("daily", { key: "u", count: 3 });
     expect(await limiter.refund("daily", { key: "u" })).toEqual({ value: 1 });
@@ -31,7 +35,6 @@ describe.each(stores)("on %s", (_name, open) => {
   });
 
   it("acquire calls wait and resolve one after the other", async () => {
-    const setting = await setUp();
     const { limiter, clock } = setting;
     const done: string[] = [];
     await limiter.acquire("tokens", { count: 10 });
@@ -54,7 +57,6 @@ describe.each(stores)("on %s", (_name, open) => {
   });
 
   it("acquire is denied at once if its wait would be too long, and consumes nothing", async () => {
-    const setting = await setUp();
     const { limiter } = setting;
     await limiter.limit("tokens", { count: 10 });
     const late: unknown = await limiter
@@ -69,7 +71,6 @@ describe.each(stores)("on %s", (_name, open) => {
   });
 
   it("acquire gives its reservation back when it is aborted", async () => {
-    const setting = await setUp();
     const { limiter, clock } = setting;
     await limiter.limit("tokens", { count: 10 });
     const controller = new AbortController();
@@ -83,7 +84,6 @@ describe.each(stores)("on %s", (_name, open) => {
   });
 
   it("prune deletes only the rows that are full again", async () => {
-    const setting = await setUp();
     const { limiter, clock } = setting;
     const keys = Array.from({ length: 1203 }, (_, i) => `u${i}`);
     await Promise.all(keys.map((key) => limiter.limit("tokens", { key })));
@@ -104,7 +104,6 @@ describe.each(stores)("on %s", (_name, open) => {
   });
 
   it("prune keeps what a larger config of a call has used, of which nobody tells it", async () => {
-    const setting = await setUp();
     const { limiter, clock } = setting;
     const paying = { ...limits.tokens, capacity: 10_000 };
     await limiter.limit("tokens", { key: "u", count: 9_000, config: paying });
@@ -115,7 +114,6 @@ describe.each(stores)("on %s", (_name, open) => {
   });
 
   it("onDecision receives each decision, and its error has no effect", async () => {
-    const setting = await setUp();
     const { limiter, events } = setting;
     await limiter.limit("daily", { key: "u", count: 3 });
     await limiter.check("daily", { key: "u" });

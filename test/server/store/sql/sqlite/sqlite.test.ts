@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { RateLimitStoreError } from "../../../../../core/errors.js";
 import { createManualClock } from "../../../../../core/testing.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../../../../server/index.js";
@@ -10,8 +10,13 @@ describeSqlStore("sqlite", "prismaStore on SQLite", createSqlite);
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 
 describe("prismaStore on SQLite", () => {
+  let database: Awaited<ReturnType<typeof createSqlite>>;
+  beforeEach(async () => {
+    database = await createSqlite();
+    return () => database[Symbol.asyncDispose]();
+  });
+
   it("finds rows by the primary key, without scanning the table", async () => {
-    await using database = await createSqlite();
     const plans: string[] = [];
     const spy = intercept(database.prisma, async (text, params) => {
       const rows = await database.prisma.$queryRawUnsafe<{ detail: string }[]>(
@@ -28,7 +33,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("sends one statement for 100 waiting calls", async () => {
-    await using database = await createSqlite();
     let queries = 0;
     const store = prismaStore(intercept(database.prisma, async () => void queries++));
     const limiter = createRateLimiter({ store, limits });
@@ -41,7 +45,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("sends few parameters, whatever the number of rows", async () => {
-    await using database = await createSqlite();
     // As Cloudflare D1 does.
     const client = intercept(database.prisma, async (_, params) => {
       if (params.length > 100) throw new Error(`too many SQL variables: ${params.length}`);
@@ -59,7 +62,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("keeps doubles of any size to the last bit", async () => {
-    await using database = await createSqlite();
     const store = prismaStore(database.prisma);
     const numbers = [
       0.1,
@@ -85,7 +87,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("does not change the table for a denied call", async () => {
-    await using database = await createSqlite();
     const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
     await limiter.limit("once");
     const before = await database.prisma.rateLimit.findMany();
@@ -95,7 +96,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("sees what another client wrote to the same file", async () => {
-    await using database = await createSqlite();
     const clock = createManualClock();
     const one = createRateLimiter({ store: prismaStore(database.prisma), limits, clock });
     const two = createRateLimiter({ store: prismaStore(database.connect()), limits, clock });
@@ -108,7 +108,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("names a missing table in the error, and keeps the cause", async () => {
-    await using database = await createSqlite();
     await database.prisma.$executeRaw`DROP TABLE "RateLimit"`;
     const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
     const failure = limiter.limit("once");
@@ -118,7 +117,6 @@ describe("prismaStore on SQLite", () => {
   });
 
   it("throws for an unknown model, isolation or provider", async () => {
-    await using database = await createSqlite();
     expect(() => prismaStore(database.prisma, { model: "Limits" })).toThrow(
       /no model "Limits": run "npx prisma generate" if .* models \(RateLimit, RateLimitOverride\)/,
     );
