@@ -14,10 +14,8 @@ async function setUp(intMode?: "bigint" | "string") {
   const database = await createSqlite();
   const client = openLibsql(database.url, intMode && { intMode });
   await client.execute("CREATE TABLE posts (title TEXT)");
-  onTestFinished(async () => {
-    client.close();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => client.close());
   const limiter = createRateLimiter({ store: sqliteStore(client), limits });
   const posts = async () => (await client.execute("SELECT title FROM posts")).rows.length;
   return { database, client, limiter, posts };

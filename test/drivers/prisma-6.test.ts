@@ -85,10 +85,8 @@ it.runIf(hasPrisma6)("prismaStore finds the pool of Prisma 6's adapter", async (
 it.runIf(hasPrisma6)("Prisma 6 keeps its connections when a COMMIT fails", async () => {
   const database = await createPostgres();
   const prisma = connectPrisma6("postgresql", database.url, 1);
-  onTestFinished(async () => {
-    await prisma.$disconnect();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => prisma.$disconnect());
   // A constraint that is looked at in COMMIT.
   await database.prisma.$executeRaw`
     CREATE TABLE orders (id INT, UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)`;

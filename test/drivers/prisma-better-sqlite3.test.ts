@@ -11,10 +11,8 @@ async function setUp() {
   const database = await createSqlite();
   const prisma = connectBetterSqlite3(database.url);
   const other = connectBetterSqlite3(database.url);
-  onTestFinished(async () => {
-    await Promise.all([prisma.$disconnect(), other.$disconnect()]);
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(async () => void (await Promise.all([prisma.$disconnect(), other.$disconnect()])));
   const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
   /** The committed state, which is what another process sees. */
   const committed = async () => (await other.rateLimit.findFirst())?.used;

@@ -31,8 +31,6 @@ export async function mountExample(
       <RateLimitProvider client={client}>{component(url)}</RateLimitProvider>
     </QueryClientProvider>,
   );
-  onTestFinished(async () => {
-    unmount();
-    await server[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  onTestFinished(unmount);
 }

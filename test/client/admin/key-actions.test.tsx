@@ -30,10 +30,8 @@ async function open({ links = [] }: { links?: TRPCLink<AnyTRPCRouter>[] } = {}) 
   const { unmount } = render(
     <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} />,
   );
-  onTestFinished(async () => {
-    unmount();
-    await server[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  onTestFinished(unmount);
   await limiter.limit("send", ann);
   fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: "ann" } });
   press(screen.getByRole("button", { name: "Look up" }));

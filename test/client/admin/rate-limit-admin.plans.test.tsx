@@ -44,10 +44,8 @@ async function open({ plan, hashKey }: Options = {}) {
   const { unmount } = render(
     <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} />,
   );
-  onTestFinished(async () => {
-    unmount();
-    await server[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  onTestFinished(unmount);
   return limiter;
 }
 

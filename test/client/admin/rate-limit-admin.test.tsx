@@ -84,10 +84,8 @@ async function open({
     <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} path={path} />
   );
   const { unmount } = render(strict ? <StrictMode>{element}</StrictMode> : element);
-  onTestFinished(async () => {
-    unmount();
-    await server[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  onTestFinished(unmount);
   return { limiter, heard, server, allowed, unblock };
 }
 

@@ -70,10 +70,8 @@ async function open({ answer = TOP, isOld = false, isRefused = false } = {}) {
   const { unmount } = render(
     <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} />,
   );
-  onTestFinished(async () => {
-    unmount();
-    await server[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  onTestFinished(unmount);
   return asked;
 }
 

@@ -8,10 +8,8 @@ import { startServer } from "../../support/http.js";
 it("shows support who is limited, and others nothing", async () => {
   const user = { name: "ada", isSupport: false };
   const server = await startServer(router, () => ({ user }));
-  onTestFinished(async () => {
-    cleanup();
-    await server[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  onTestFinished(cleanup);
   const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
   await limiter.limit("apiCalls", { key: "bob", count: 100 });
   render(<Support client={client} />);

@@ -23,10 +23,8 @@ async function start(processes: number) {
     return client;
   };
   const channels = Array.from({ length: processes }, () => postgresChannel(connect));
-  onTestFinished(async () => {
-    await Promise.all(channels.map((channel) => channel.close()));
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(async () => void (await Promise.all(channels.map((channel) => channel.close()))));
   const all = channels.map((channel) => {
     const store = prismaStore(database.connect());
     const limiter = createRateLimiter({ store, limits, channel, clock: () => 0 });

@@ -114,10 +114,8 @@ describe("drizzleStore", () => {
   async function setUp() {
     const database = await createPostgres();
     const pool = connectPool(database.url);
-    onTestFinished(async () => {
-      await pool.end();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => pool.end());
     return pool;
   }
 

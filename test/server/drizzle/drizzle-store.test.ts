@@ -82,10 +82,8 @@ if (mysqlUrl !== undefined) {
 async function setUp([, create, open]: Driver, options?: DrizzleStoreOptions) {
   const database = await create();
   const { db, close } = open(database.url);
-  onTestFinished(async () => {
-    await close();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(async () => void (await close()));
   await run(db, sql.raw("CREATE TABLE posts (id int)"));
   const store = drizzleStore(db, options) as RateLimitStore<Tx>;
   const limiter = createRateLimiter({ store, limits });

@@ -28,10 +28,8 @@ const databases = [
 async function setUp({ kind, create }: (typeof databases)[number]) {
   const database = await create();
   const db = connectKysely(kind, database.url, 4);
-  onTestFinished(async () => {
-    await db.destroy();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => db.destroy());
   await sql`CREATE TABLE posts (id int)`.execute(db);
   const limiter = createRateLimiter({ store: kyselyStore(db), limits });
   const posts = async () => (await sql`SELECT id FROM posts`.execute(db)).rows.length;

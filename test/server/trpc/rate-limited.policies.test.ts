@@ -48,10 +48,8 @@ async function startApp<const TLimits extends LimitConfigs>(
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
   });
   const rl = createRateLimitTRPC({ t, limiter, key: () => SHARED_BUCKET, authorize: () => true });
-  onTestFinished(async () => {
-    await opened.close();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => opened.close());
   return { limiter, clock, t, rl };
 }
 

@@ -24,10 +24,8 @@ describe.each(databases)("in a process that is busy for too long (%s)", (kind, c
   async function start() {
     const database = await create();
     const { store, close } = openStore(kind, database.url);
-    onTestFinished(async () => {
-      await close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => close());
     const limiter = createRateLimiter({ store, limits, timeout: TIMEOUT, logger: false });
     for (let isTaken = false; !isTaken;) isTaken = !("storeFailed" in (await limiter.limit("one")));
     return limiter;

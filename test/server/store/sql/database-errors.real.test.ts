@@ -139,10 +139,8 @@ describe("on MySQL or MariaDB, a conflict is recognised", () => {
       database: pathname.slice(1),
       connectionLimit: 2,
     });
-    onTestFinished(async () => {
-      await Promise.all([pool.end(), other.end()]);
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(async () => void (await Promise.all([pool.end(), other.end()])));
     await pool.query(inMysql(INSERT));
     return { pool, other, prisma: database.prisma };
   }
@@ -189,10 +187,8 @@ describe("on SQLite, a conflict is recognised", () => {
   async function setUp() {
     const database = await createSqlite();
     const [one, two] = [createClient({ url: database.url }), createClient({ url: database.url })];
-    onTestFinished(async () => {
-      for (const each of [one, two]) each.close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => [one, two].forEach((each) => each.close()));
     return { one, two, prisma: database.prisma };
   }
 

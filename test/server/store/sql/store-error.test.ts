@@ -34,10 +34,8 @@ describe("the message of a RateLimitStoreError has no parameter of the statement
     const { url, prisma, ...database } = await createPostgres();
     const pool = connectPool(url);
     const client = postgres(url, { max: 1 });
-    onTestFinished(async () => {
-      await Promise.all([pool.end(), client.end()]);
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(async () => void (await Promise.all([pool.end(), client.end()])));
     const drizzled = drizzlePg(pool);
     const number = "SELECT $1::text::float8";
     const invalid = 'invalid input syntax for type double precision: "…"';
@@ -67,10 +65,8 @@ describe("the message of a RateLimitStoreError has no parameter of the statement
       password: decodeURIComponent(password),
       database: pathname.slice(1),
     });
-    onTestFinished(async () => {
-      await Promise.all([pool.end(), other.end()]);
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(async () => void (await Promise.all([pool.end(), other.end()])));
     const insert = "INSERT INTO RateLimit VALUES ('n', ?, 0, ?, 0)";
     await pool.query(insert, [KEY, 1]);
     /** Each statement fails through each driver with a message that contains these words. */
@@ -97,10 +93,8 @@ describe("the message of a RateLimitStoreError has no parameter of the statement
   it("on SQLite, through libsql and Drizzle", async () => {
     const database = await createSqlite();
     const client = createClient({ url: database.url });
-    onTestFinished(async () => {
-      client.close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => client.close());
     const text = `SELECT * FROM nowhere WHERE "key" = ?`;
     const args = [KEY];
     expect(await messageFor(client.execute({ sql: text, args }))).toContain("no such table");

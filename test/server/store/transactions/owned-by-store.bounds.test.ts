@@ -23,10 +23,8 @@ describe.each(databases)("transactions through %s", (kind, create) => {
   it.each([Infinity, 2 ** 31])("may take and wait for %d ms", async (ms) => {
     const database = await create();
     const { store, close } = openStore(kind, database.url, { connections: 4 });
-    onTestFinished(async () => {
-      await close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => close());
     const limiter = createRateLimiter({ store, limits });
     const transactions = Array.from({ length: TRANSACTIONS }, (_, i) =>
       limiter.transaction(

@@ -30,10 +30,8 @@ async function setUp(kind: Kind, create: () => Promise<TestDatabase>, connection
   const database = await create();
   const options = connections === undefined ? {} : { connections };
   const { store, run, close } = openStore(kind, database.url, options);
-  onTestFinished(async () => {
-    await close();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => close());
   return { database, store, run, limiter: createRateLimiter({ store, limits }) };
 }
 

@@ -21,10 +21,8 @@ const key = "user";
 async function setUpMany(rows: number) {
   const database = await createPostgres();
   const pool = connectPool(database.url, 4);
-  onTestFinished(async () => {
-    await pool.end();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => pool.end());
   await insert(pool, rows);
   const opened = () => {
     const store = pgStore(pool) as RateLimitStore;

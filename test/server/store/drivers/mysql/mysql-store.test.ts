@@ -34,10 +34,8 @@ const connect: Record<Client, (url: string, options: object) => TestPool> = {
 async function setUp(client: Client, options: object = {}) {
   const database = await createMysql();
   const pool = connect[client](database.url, { connectionLimit: 2, ...options });
-  onTestFinished(async () => {
-    await pool.end();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => pool.end());
   return { database, pool };
 }
 

@@ -15,10 +15,8 @@ const limits = {
 async function setUp(connections = 2) {
   const database = await createPostgres();
   const pool = connectPool(database.url, connections);
-  onTestFinished(async () => {
-    await pool.end();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => pool.end());
   return { database, pool };
 }
 

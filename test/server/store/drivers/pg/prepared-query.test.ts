@@ -11,10 +11,8 @@ interface Prepared {
 async function setUp(config: pg.PoolConfig = {}) {
   const database = await createPostgres();
   const pool = new pg.Pool({ connectionString: database.url, max: 1, ...config });
-  onTestFinished(async () => {
-    await pool.end();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => pool.end());
   /** How often `pg` has asked for the columns of a statement. */
   let described = 0;
   pool.on("connect", (client) => {

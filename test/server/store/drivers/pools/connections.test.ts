@@ -18,10 +18,8 @@ const failedOver = {
   async pg() {
     const database = await createPostgres();
     const pool = connectPool(database.url, 1);
-    onTestFinished(async () => {
-      await pool.end();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => pool.end());
     const limiter = createRateLimiter({ store: pgStore(pool), limits, logger: false });
     await limiter.limit("few");
     await pool.query("SET default_transaction_read_only = on");
@@ -30,10 +28,8 @@ const failedOver = {
   async mysql2() {
     const database = await createMysql();
     const pool = connectMysql2(database.url, { connectionLimit: 1 });
-    onTestFinished(async () => {
-      await pool.end();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => pool.end());
     const limiter = createRateLimiter({ store: mysqlStore(pool), limits, logger: false });
     await limiter.limit("few");
     await pool.query("SET SESSION TRANSACTION READ ONLY");

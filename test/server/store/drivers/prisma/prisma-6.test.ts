@@ -16,10 +16,8 @@ it.each([
   async (provider, commits) => {
     const database = await createPostgres();
     const pool = connectPool(database.url);
-    onTestFinished(async () => {
-      await pool.end();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => pool.end());
     const texts = new Set<string>();
     const prisma = Object.assign(createRustEngine(pool), { _activeProvider: provider });
     const store = prismaStore(recordStatements(prisma as never, texts));

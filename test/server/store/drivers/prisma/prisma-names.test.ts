@@ -15,10 +15,8 @@ async function setUp(adapterOptions?: AdapterOptions) {
   const database = await createPostgres();
   const adapter = new PrismaPg({ connectionString: database.url, max: 1 }, adapterOptions);
   const prisma = new PrismaClient({ adapter });
-  onTestFinished(async () => {
-    await prisma.$disconnect();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => prisma.$disconnect());
   const limited = (options?: PrismaStoreOptions) =>
     createRateLimiter({ store: prismaStore(prisma, options), limits, logger: false });
   /** What the connection of the client has prepared. */

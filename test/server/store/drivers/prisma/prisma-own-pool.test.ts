@@ -21,10 +21,8 @@ async function setUp(settings: pg.PoolConfig = {}, options: AdapterOptions = {})
   const connection = { connectionString: database.url, application_name: name };
   const adapter = new PrismaPg({ ...connection, ...settings }, options);
   const prisma = new PrismaClient({ adapter });
-  onTestFinished(async () => {
-    await prisma.$disconnect();
-    await database[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  onTestFinished(() => prisma.$disconnect());
   const throughPrisma = new Set<string>();
   const open = () => {
     const client = recordStatements(prisma, throughPrisma) as PrismaClient;

@@ -51,10 +51,8 @@ if (mysqlUrl === undefined) {
     it.each(pools)("decides through the pool, and not through Prisma (%s)", async (_, open) => {
       const database = await createMysql();
       const pool = open(database.url);
-      onTestFinished(async () => {
-        await ("promise" in pool ? pool.promise().end() : pool.end());
-        await database[Symbol.asyncDispose]();
-      });
+      onTestFinished(() => database[Symbol.asyncDispose]());
+      onTestFinished(() => ("promise" in pool ? pool.promise().end() : pool.end()));
       const texts = new Set<string>();
       const prisma = recordStatements(database.prisma, texts) as MysqlClient;
       const options: PrismaStoreOptions = { pool };
@@ -67,10 +65,8 @@ if (mysqlUrl === undefined) {
     it("keeps `transaction` and `using` in transactions of Prisma", async () => {
       const database = await createMysql();
       const pool = connectMariadb(database.url);
-      onTestFinished(async () => {
-        await pool.end();
-        await database[Symbol.asyncDispose]();
-      });
+      onTestFinished(() => database[Symbol.asyncDispose]());
+      onTestFinished(() => pool.end());
       const { prisma } = database;
       await prisma.$executeRaw`CREATE TABLE posts (id int)`;
       const limiter = createRateLimiter({ store: prismaStore(prisma, { pool }), limits });

@@ -87,10 +87,8 @@ describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_
   async function setUp() {
     const database = await createMysql();
     const opened = open(database.url);
-    onTestFinished(async () => {
-      await opened.close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => opened.close());
     const { store, transact } = opened;
     const options = { store, limits, clock: createManualClock(), logger: false } as const;
     const limiter = createRateLimiter(options);

@@ -13,10 +13,8 @@ describe.skipIf(mysqlUrl === undefined)("mysqlStore", () => {
   async function open() {
     const database = await createMysql();
     const opened = openStore("mysql2", database.url);
-    onTestFinished(async () => {
-      await opened.close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => opened.close());
     const store = opened.store as RateLimitStore;
     return createRateLimiter({ store, limits, timeout: 15_000, logger: false });
   }

@@ -26,10 +26,8 @@ describe.each(sharedDatabases)("a store on $name", ({ kind, provider, create }) 
   async function open() {
     const database = await create();
     const opened = openStore(kind, database.url);
-    onTestFinished(async () => {
-      await opened.close();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => opened.close());
     const limiter = createRateLimiter({ store: opened.store, limits, logger: false });
     return { run: (sql: string) => database.prisma.$executeRawUnsafe(sql), limiter };
   }
@@ -104,10 +102,8 @@ describe.each(sharedDatabases.filter(({ provider }) => provider !== "sqlite"))(
     async function open() {
       const database = await create();
       const opened = openStore(kind, database.url);
-      onTestFinished(async () => {
-        await opened.close();
-        await database[Symbol.asyncDispose]();
-      });
+      onTestFinished(() => database[Symbol.asyncDispose]());
+      onTestFinished(() => opened.close());
       const run = (sql: string) => database.prisma.$executeRawUnsafe(sql);
       await run(dropKey);
       const limiter = createRateLimiter({ store: opened.store, limits, logger: false });

@@ -36,10 +36,8 @@ describe.skipIf(mysqlUrl === undefined)("two stores on one table of MariaDB", ()
   it("take in one statement each, also if the other one checked the table after both were made", async () => {
     const database = await createMysql();
     const pool = connectMysql2(database.url, { connectionLimit: 2 });
-    onTestFinished(async () => {
-      await pool.end();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => pool.end());
     const shared = {};
     const [first, second] = [
       counting(mysqlDriver(pool), shared),
@@ -64,10 +62,8 @@ describe("two stores on one table of PostgreSQL", () => {
   it("say that it is missing, and use the one that is made again", async () => {
     const database = await createPostgres();
     const pool = new pg.Pool({ connectionString: database.url, max: 2 });
-    onTestFinished(async () => {
-      await pool.end();
-      await database[Symbol.asyncDispose]();
-    });
+    onTestFinished(() => database[Symbol.asyncDispose]());
+    onTestFinished(() => pool.end());
     const shared = {};
     const stores = [counting(pgDriver(pool), shared), counting(pgDriver(pool), shared)];
     for (const { limiter } of stores) expect((await limiter.limit("few")).ok).toBe(true);
