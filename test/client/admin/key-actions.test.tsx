@@ -1,14 +1,12 @@
 // @vitest-environment jsdom
 /** The actions of a key where several overrides lie over each other, against a real router. */
-import { fireEvent, render, screen, within } from "@testing-library/react";
-import { createTRPCClient, httpBatchLink, type TRPCLink } from "@trpc/client";
-import { type AnyTRPCRouter, initTRPC } from "@trpc/server";
+import { fireEvent, screen, within } from "@testing-library/react";
+import { type TRPCLink } from "@trpc/client";
+import { type AnyTRPCRouter } from "@trpc/server";
 import { map } from "@trpc/server/observable";
-import { expect, it, onTestFinished } from "vitest";
-import { RateLimitAdmin } from "../../../client/admin/index.js";
+import { expect, it } from "vitest";
 import { createRateLimiter, HOUR, memoryStore } from "../../../server/index.js";
-import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
-import { startServer } from "../../support/http.js";
+import { lookUp, press, serveAdmin, showRoom } from "../../support/control-room.js";
 import { soon } from "../../support/soon.js";
 
 const ann = { key: "ann" };
@@ -19,34 +17,27 @@ async function open({ links = [] }: { links?: TRPCLink<AnyTRPCRouter>[] } = {}) 
     limits: { send: { kind: "token bucket", rate: 2, period: HOUR } },
     overrides: true,
   });
-  const t = initTRPC.create();
-  const admin = { authorize: () => true };
-  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, admin });
-  const router = t.router({ rateLimitAdmin: rl.admin });
-  const server = await startServer(router, () => ({}));
-  const client = createTRPCClient<typeof router>({
-    links: [...links, httpBatchLink({ url: server.url })],
-  });
-  const { unmount } = render(
-    <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} />,
-  );
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  onTestFinished(unmount);
+  const { server, client } = await serveAdmin(limiter, { links });
+  showRoom({ client });
   await limiter.limit("send", ann);
-  fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: "ann" } });
-  press(screen.getByRole("button", { name: "Look up" }));
+  await lookUp("ann");
   const card = within(await soon(() => screen.getByRole("region", { name: "send" })));
   return { limiter, server, card };
 }
 
-const press = (element: HTMLElement) => fireEvent.click(element);
+type Card = Awaited<ReturnType<typeof open>>["card"];
+
+/** Presses the button of an action, and then that of its question. */
+function pressTwice(card: Card, action: string, sure = action): void {
+  press(card.getByRole("button", { name: action }));
+  press(within(card.getByRole("form")).getByRole("button", { name: sure }));
+}
 
 it("say what was set, and not what lies over it", async () => {
   const { limiter, card } = await open();
   await limiter.overrides.set("send", { ...ann, blocked: true });
   await card.findByText("banned");
-  press(card.getByRole("button", { name: "Raise" }));
-  press(within(card.getByRole("form")).getByRole("button", { name: "Raise" }));
+  pressTwice(card, "Raise");
   expect((await card.findByText(/^Done/)).textContent).toMatch(/^Done: 2 times/);
 });
 
@@ -60,8 +51,7 @@ it("clear what is there, also where the kind that was chosen before has ended", 
   press(within(card.getByRole("form")).getByRole("button", { name: "Clear" }));
   await card.findByText("Done.");
   expect(await limiter.overrides.list()).toMatchObject([{ blocked: true }]);
-  press(card.getByRole("button", { name: "Clear the override" }));
-  press(within(card.getByRole("form")).getByRole("button", { name: "Clear" }));
+  pressTwice(card, "Clear the override", "Clear");
   await card.findByText("Done.");
   expect(await limiter.overrides.list()).toEqual([]);
 });
@@ -86,16 +76,14 @@ it("clear an override of a server that knows one of each key", async () => {
   const { limiter, card } = await open({ links: [earlier] });
   await limiter.overrides.set("send", { ...ann, blocked: true });
   await card.findByText("banned");
-  press(card.getByRole("button", { name: "Clear the override" }));
-  press(within(card.getByRole("form")).getByRole("button", { name: "Clear" }));
+  pressTwice(card, "Clear the override", "Clear");
   await card.findByText("Done.");
   expect(await limiter.overrides.list()).toEqual([]);
 });
 
 it("say why an undo was refused", async () => {
   const { limiter, card } = await open();
-  press(card.getByRole("button", { name: "Ban" }));
-  press(within(card.getByRole("form")).getByRole("button", { name: "Ban" }));
+  pressTwice(card, "Ban");
   await card.findByText(/^Done: banned/);
   await limiter.overrides.set("send", { ...ann, blocked: true });
   press(card.getByRole("button", { name: "Undo" }));
@@ -105,8 +93,7 @@ it("say why an undo was refused", async () => {
 it("leave a question alone that was opened while another action is on its way", async () => {
   const { limiter, server, card } = await open();
   const answer = server.delay("rateLimitAdmin.ban");
-  press(card.getByRole("button", { name: "Ban" }));
-  press(within(card.getByRole("form")).getByRole("button", { name: "Ban" }));
+  pressTwice(card, "Ban");
   press(card.getByRole("button", { name: "Cancel" }));
   press(card.getByRole("button", { name: "Raise" }));
   answer();

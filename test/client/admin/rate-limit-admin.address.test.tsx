@@ -1,16 +1,13 @@
 // @vitest-environment jsdom
 /** What the control room shows is in the address of the page, against a real router. */
 import { act, fireEvent, render, screen, within } from "@testing-library/react";
-import { createTRPCClient, httpBatchLink } from "@trpc/client";
-import { initTRPC } from "@trpc/server";
 import { StrictMode } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { RateLimitAdmin } from "../../../client/admin/index.js";
 import { createRateLimiter, HOUR, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
-import { startServer } from "../../support/http.js";
+import { press, serveAdmin } from "../../support/control-room.js";
 import { soon } from "../../support/soon.js";
 
 beforeEach(() => history.replaceState(null, "", "/admin"));
@@ -24,17 +21,7 @@ async function start() {
       plan: { kind: "fixed window", rate: 5, period: "month", timeZone: "UTC" },
     },
   });
-  const t = initTRPC.create();
-  const rl = createRateLimitTRPC({
-    key: SHARED_BUCKET,
-    t,
-    limiter,
-    admin: { authorize: () => true },
-  });
-  const router = t.router({ rateLimitAdmin: rl.admin });
-  const server = await startServer(router, () => ({}));
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
+  const { server, client } = await serveAdmin(limiter);
   const room = (address?: boolean) => (
     <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} address={address} />
   );
@@ -49,7 +36,6 @@ async function open(search = "", address?: boolean) {
   return limiter;
 }
 
-const press = (element: HTMLElement) => fireEvent.click(element);
 const heading = (name: string) => soon(() => screen.getByRole("heading", { level: 2, name }));
 const radio = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
 const back = () => act(() => history.back());

@@ -1,13 +1,9 @@
 // @vitest-environment jsdom
 /** Plans in the control room: what a key has, and how a person changes it, against a real router. */
-import { fireEvent, render, screen, within } from "@testing-library/react";
-import { createTRPCClient, httpBatchLink } from "@trpc/client";
-import { initTRPC } from "@trpc/server";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { RateLimitAdmin } from "../../../client/admin/index.js";
+import { fireEvent, screen, within } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
 import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../server/index.js";
-import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
-import { startServer } from "../../support/http.js";
+import { lookUp, press, serveAdmin, showRoom } from "../../support/control-room.js";
 import { soon } from "../../support/soon.js";
 
 interface Options {
@@ -35,26 +31,15 @@ async function open({ plan, hashKey }: Options = {}) {
     ...(hashKey && { hashKey }),
     ...(plan && { plan: () => plan }),
   });
-  const t = initTRPC.create();
-  const admin = { authorize: () => true };
-  const rl = createRateLimitTRPC({ key: SHARED_BUCKET, t, limiter, plan: () => "free", admin });
-  const router = t.router({ rateLimitAdmin: rl.admin });
-  const server = await startServer(router, () => ({}));
-  const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
-  const { unmount } = render(
-    <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} />,
-  );
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  onTestFinished(unmount);
+  const { client } = await serveAdmin(limiter, { plan: () => "free" });
+  showRoom({ client });
   return limiter;
 }
 
-const press = (element: HTMLElement) => fireEvent.click(element);
 const card = async (name: string) => within(await screen.findByRole("region", { name }));
 
-async function lookUp(key: string) {
-  fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: key } });
-  press(screen.getByRole("button", { name: "Look up" }));
+async function openKey(key: string) {
+  await lookUp(key);
   await screen.findByRole("heading", { level: 2, name: key });
   press(await screen.findByText("Limits that this key has not used lately"));
 }
@@ -77,7 +62,7 @@ describe("a limit with plans", () => {
 describe("the plan of a key", () => {
   it("stands beside its numbers, on each limit that has plans", async () => {
     await open({ plan: "free" });
-    await lookUp("ann");
+    await openKey("ann");
     (await card("pictures")).getByText("plan free: 5 per month");
     (await card("video")).getByText("plan free: not included");
     (await card("jobs")).getByText("plan free: 1 at a time");
@@ -86,13 +71,13 @@ describe("the plan of a key", () => {
 
   it("that nothing says is said to be unknown, beside the numbers of the largest", async () => {
     await open();
-    await lookUp("ann");
+    await openKey("ann");
     (await card("pictures")).getByText("plan unknown, the largest: 50 per month");
   });
 
   it("is known of a key that was typed, where keys are stored as hashes, also after an action", async () => {
     await open({ plan: "free", hashKey: (key) => `#${key.length}` });
-    await lookUp("ann");
+    await openKey("ann");
     const pictures = await card("pictures");
     press(pictures.getByRole("button", { name: "Reset" }));
     press(pictures.getByRole("button", { name: "Reset" }));
@@ -105,7 +90,7 @@ describe("a person", () => {
   it("gives a key another plan for a while, and takes it back", async () => {
     const limiter = await open({ plan: "free" });
     await limiter.limit("pictures", { key: "ann", count: 5 });
-    await lookUp("ann");
+    await openKey("ann");
     const pictures = await card("pictures");
     press(pictures.getByRole("button", { name: "Change plan" }));
     const select = pictures.getByLabelText<HTMLSelectElement>("Plan");
@@ -137,7 +122,7 @@ describe("a person", () => {
 
   it("gives it on all limits with plans by one tick, and each card shows it", async () => {
     const limiter = await open({ plan: "free" });
-    await lookUp("ann");
+    await openKey("ann");
     const pictures = await card("pictures");
     press(pictures.getByRole("button", { name: "Change plan" }));
     press(pictures.getByLabelText("on all limits with plans"));
@@ -149,7 +134,7 @@ describe("a person", () => {
 
   it("is not offered it on slots, nor on a limit without plans", async () => {
     await open({ plan: "free" });
-    await lookUp("ann");
+    await openKey("ann");
     for (const name of ["jobs", "signUp"]) {
       expect((await card(name)).queryByRole("button", { name: "Change plan" })).toBeNull();
     }

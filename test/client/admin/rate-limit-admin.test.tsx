@@ -3,12 +3,12 @@
  * The control room against a real router. Tests that need a real layout are in
  * test/e2e/control-room.test.ts.
  */
-import { fireEvent, render, screen, within } from "@testing-library/react";
+import { fireEvent, screen, within } from "@testing-library/react";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
-import { type AnyTRPCRouter, initTRPC } from "@trpc/server";
+import { type AnyTRPCRouter } from "@trpc/server";
 import { StrictMode } from "react";
 import { renderToString } from "react-dom/server";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { RateLimitAdmin } from "../../../client/admin/index.js";
 import {
   createRateLimiter,
@@ -17,12 +17,8 @@ import {
   memoryStore,
   MINUTE,
 } from "../../../server/index.js";
-import {
-  type AdminAction,
-  createRateLimitTRPC,
-  SHARED_BUCKET,
-} from "../../../server/trpc/index.js";
-import { startServer } from "../../support/http.js";
+import { type AdminAction } from "../../../server/trpc/index.js";
+import { lookUp, press, serveAdmin, showRoom } from "../../support/control-room.js";
 import { soon } from "../../support/soon.js";
 
 interface Options {
@@ -66,37 +62,23 @@ async function open({
     onDecision: (event) => void heard.push(event),
   });
   const allowed = new Set(actions);
-  const t = initTRPC.create();
-  const rl = createRateLimitTRPC({
-    key: SHARED_BUCKET,
-    t,
-    limiter,
+  const { server, client } = await serveAdmin(limiter, {
     admin: {
       authorize: ({ action, key }) => allowed.has(action) && key !== "vip",
       actor: () => "ada",
     },
   });
-  const router = t.router({ rateLimitAdmin: rl.admin });
-  const server = await startServer(router, () => ({}));
-  const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
   const unblock = isBlocked ? server.block("rateLimitAdmin.limits") : () => {};
-  const element = (
-    <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} path={path} />
-  );
-  const { unmount } = render(strict ? <StrictMode>{element}</StrictMode> : element);
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  onTestFinished(unmount);
+  showRoom({ client, path }, strict ? StrictMode : undefined);
   return { limiter, heard, server, allowed, unblock };
 }
 
 const tab = (name: RegExp) => screen.findByRole("tab", { name });
-const press = (element: HTMLElement) => fireEvent.click(element);
 const card = (name: string) => screen.findByRole("region", { name });
 const rows = () => screen.queryAllByRole("row").filter((row) => row.className === "rla-row");
 
-async function lookUp(key: string) {
-  fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: key } });
-  press(screen.getByRole("button", { name: "Look up" }));
+async function openKey(key: string) {
+  await lookUp(key);
   await screen.findByRole("heading", { level: 2, name: key });
 }
 
@@ -189,8 +171,7 @@ describe("a key that nobody has", () => {
   it("is told from a full bucket, and leads to the keys that are like it", async () => {
     const { limiter } = await open();
     await limiter.limit("send", { key: "ann", count: 2 });
-    fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: " ANN " } });
-    press(screen.getByRole("button", { name: "Look up" }));
+    await lookUp(" ANN ");
     await screen.findByRole("heading", { level: 2, name: "ANN" });
     await screen.findByText(/^No limit has a row of this key/);
     const folded = screen.getByText("Limits that this key has not used lately");
@@ -202,7 +183,7 @@ describe("a key that nobody has", () => {
 
   it("leads nowhere where nothing is like it", async () => {
     await open();
-    await lookUp("nobody");
+    await openKey("nobody");
     await screen.findByText(/^No limit has a row of this key: .* full again\.$/);
   });
 });
@@ -210,7 +191,7 @@ describe("a key that nobody has", () => {
 describe("one key", () => {
   it("is banned after a question, with who did it told to the limiter, and shown at once", async () => {
     const { limiter, heard } = await open();
-    await lookUp("ann");
+    await openKey("ann");
     press(await screen.findByText("Limits that this key has not used lately"));
     const actions = within(await card("send"));
     press(actions.getByRole("button", { name: "Ban" }));
@@ -239,7 +220,7 @@ describe("one key", () => {
     const { limiter } = await open({ blockFor: HOUR });
     await limiter.limit("send", { key: "ann", count: 2 });
     await limiter.limit("send", { key: "ann" });
-    await lookUp("ann");
+    await openKey("ann");
     const shown = await card("send");
     expect(shown.textContent).toContain("0 of 2 left");
     expect(shown.querySelector(".rla-bar-fill")).toBeNull();
@@ -252,7 +233,7 @@ describe("one key", () => {
     const { limiter } = await open();
     await limiter.limit("send", { key: "ann" });
     await limiter.overrides.set("send", { blocked: true });
-    await lookUp("ann");
+    await openKey("ann");
     const actions = within(await card("send"));
     await actions.findByText("all keys: banned");
     expect(actions.queryByRole("button", { name: "Clear the override" })).toBeNull();
@@ -260,7 +241,7 @@ describe("one key", () => {
 
   it("keeps a question with what was chosen when Escape closes it", async () => {
     await open();
-    await lookUp("ann");
+    await openKey("ann");
     const actions = within(await card("send"));
     press(actions.getByRole("button", { name: "Raise" }));
     const times = actions.getByLabelText("Times");
@@ -297,7 +278,7 @@ describe("one key", () => {
       once: "job 7",
       hold: { for: HOUR, then: "release" },
     });
-    await lookUp("ann");
+    await openKey("ann");
     const plan = within(await card("plan"));
     await plan.findByText("3 of 5 left");
     await plan.findByText("Hold job 7");
@@ -305,7 +286,7 @@ describe("one key", () => {
 
   it("that the server does not take is refused in place", async () => {
     await open();
-    await lookUp("a".repeat(300));
+    await openKey("a".repeat(300));
     expect((await screen.findByRole("alert")).textContent).toMatch(
       /^The server does not take this key: /,
     );
@@ -315,7 +296,7 @@ describe("one key", () => {
     const { limiter } = await open({ hashKey: (key) => `#${key.length}` });
     await limiter.limit("send", { key: "ann", count: 2 });
     await screen.findByText("Keys are stored as hashes. Type it as the application has it.");
-    await lookUp("ann");
+    await openKey("ann");
     // Beside the list of the limited, which may name it, too.
     const stored = await screen.findByText("stored as");
     within(stored.parentElement!).getByText("#3");
@@ -326,21 +307,21 @@ describe("one key", () => {
 describe("a caller's rights", () => {
   it("are the buttons that are there", async () => {
     await open({ actions: ["view", "reset"] });
-    await lookUp("ann");
+    await openKey("ann");
     const actions = within(await card("send"));
     expect(actions.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Reset"]);
   });
 
   it("may leave no button, and where limits cannot be overridden there is only the reset", async () => {
     await open({ overrides: false });
-    await lookUp("ann");
+    await openKey("ann");
     const actions = within(await card("send"));
     expect(actions.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Reset"]);
   });
 
   it("may end at a key, and the rest of the page goes on", async () => {
     await open();
-    await lookUp("vip");
+    await openKey("vip");
     expect((await screen.findByRole("alert")).textContent).toBe("You may not see this key.");
     expect(screen.getByText("Live").closest("[data-state]")?.getAttribute("data-state")).toBe(
       "live",

@@ -1,17 +1,15 @@
 // @vitest-environment jsdom
 /** The top keys, as a person sorts and opens them. The numbers are those of a router made for the test. */
-import { act, fireEvent, render, screen, within } from "@testing-library/react";
-import { createTRPCClient, httpBatchLink } from "@trpc/client";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { initTRPC, TRPCError } from "@trpc/server";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AdminTop } from "../../../client/admin/admin-types.js";
 import type { AdminTopInput } from "../../../client/admin/admin-types.js";
-import { RateLimitAdmin } from "../../../client/admin/index.js";
 import { DAY, HOUR, MINUTE } from "../../../core/durations.js";
 import { createRateLimiter, memoryStore } from "../../../server/index.js";
 import { createRateLimitTRPC, SHARED_BUCKET } from "../../../server/trpc/index.js";
-import { startServer } from "../../support/http.js";
+import { connectAdmin, press, showRoom } from "../../support/control-room.js";
 import { soon } from "../../support/soon.js";
 
 const SINCE = new Date(2020, 3, 3, 10, 0).getTime();
@@ -65,17 +63,11 @@ async function open({ answer = TOP, isOld = false, isRefused = false } = {}) {
   });
   const { top: _, ...others } = rl.admin["_def"].procedures;
   const router = t.router({ rateLimitAdmin: t.router(isOld ? others : { ...others, top }) });
-  const server = await startServer(router, () => ({}));
-  const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
-  const { unmount } = render(
-    <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} />,
-  );
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  onTestFinished(unmount);
+  const { client } = await connectAdmin(router);
+  showRoom({ client });
   return asked;
 }
 
-const press = (element: HTMLElement) => fireEvent.click(element);
 const rows = () =>
   screen
     .getAllByRole("row")
