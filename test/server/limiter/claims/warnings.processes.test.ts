@@ -1,40 +1,19 @@
 /** Three processes use up a limit. Each of them may be killed: no warning is lost, and none has two ids. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createRateLimiter, MINUTE, type RateLimitWarning } from "../../../../server/index.js";
 import { bundleProgram } from "../../../support/bundle-program.js";
-import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
+import { serverDatabases, startLines } from "../../../support/key-processes.js";
 import { openStore, type StoreKind } from "../../../support/open-store.js";
-import { createRedisRows, redisUrl } from "../../../support/redis-rows.js";
 import { limits } from "../../../support/warned-caller.js";
 
 const PROCESS = await bundleProgram(new URL("../../../support/warned-caller.ts", import.meta.url));
 const ROUNDS = process.env["NIGHTLY"] ? 8 : 2;
 
-type Database = AsyncDisposable & { url: string };
-
-const databases: [kind: StoreKind, open: () => Promise<Database>][] = [
-  ["pg", createPostgres],
-  ...(mysqlUrl === undefined
-    ? []
-    : ([["mysql", createMysql]] as [StoreKind, () => Promise<Database>][])),
-  ...(redisUrl === undefined
-    ? []
-    : ([["redis", async () => createRedisRows()]] as [StoreKind, () => Promise<Database>][])),
-];
-
 const rising = (levels: Iterable<number>) => [...levels].toSorted((a, b) => a - b);
 
 /** Starts a process, which ends with the test. Every warning that it is told is noted. */
 async function start(kind: StoreKind, url: string, told: RateLimitWarning[]) {
-  const child: ChildProcess = spawn(process.execPath, [PROCESS, kind, url], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const lines = createInterface(child.stdout!);
-  await once(lines, "line");
+  const { child, lines } = await startLines(PROCESS, kind, url);
   let done: () => void = () => {};
   lines.on("line", (line) => {
     if (line === "done") done();
@@ -46,13 +25,13 @@ async function start(kind: StoreKind, url: string, told: RateLimitWarning[]) {
     use: (key: string) =>
       new Promise<void>((resolve) => {
         done = resolve;
-        child.stdin!.write(`${key}\n`);
+        child.stdin.write(`${key}\n`);
       }),
     kill: () => child.kill("SIGKILL"),
   };
 }
 
-it.each(databases)(
+it.each(serverDatabases)(
   "tells each level at least once, and with one id, although processes are killed (%s)",
   { timeout: 60_000 },
   async (kind, open) => {
