@@ -28,6 +28,12 @@ async function startKnowing(name: Name, taken = 0) {
     clock,
     observer,
     onChange,
+    /** Asks a second time, and resolves with the answer. */
+    async refresh() {
+      observer.refresh();
+      await soon(() => expect(app.server.requests("rateLimit.status")).toBe(2));
+      await soon(() => expect(app.server.open("rateLimit.status")).toBe(0));
+    },
     /** Tokens that remain now. */
     value: () => observer.check({ name }, clock(), 0)!.value,
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
@@ -44,9 +50,7 @@ describe.concurrent("a debit", () => {
     const expected = { ok: false, retryAt: page.clock() + HOUR };
     expect(page.observer.status(item, 1)).toEqual(expected);
     await page.limiter.limit("hourly", { count: 3 });
-    page.observer.refresh();
-    await soon(() => expect(page.server.requests("rateLimit.status")).toBe(2));
-    await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+    await page.refresh();
     expect(page.observer.status(item, 1)).toEqual(expected);
     expect(page.onChange).toHaveBeenCalledTimes(1);
   });
@@ -84,9 +88,7 @@ describe.concurrent("a debit", () => {
     await using page = await startKnowing("hourly");
     const giveBack = page.observer.debit(item, 2);
     page.clock.advance(1000);
-    page.observer.refresh();
-    await soon(() => expect(page.server.requests("rateLimit.status")).toBe(2));
-    await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+    await page.refresh();
     expect(page.observer.remaining(item)).toBe(1);
     giveBack();
     await soon(() => expect(page.observer.remaining(item)).toBe(3));
@@ -98,9 +100,7 @@ describe.concurrent("a debit", () => {
     const giveBack = page.observer.debit(item, 2);
     await page.limiter.limit("hourly", { count: 2 });
     page.clock.advance(1);
-    page.observer.refresh();
-    await soon(() => expect(page.server.requests("rateLimit.status")).toBe(2));
-    await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+    await page.refresh();
     giveBack();
     expect(page.observer.remaining(item)).toBe(1);
   });

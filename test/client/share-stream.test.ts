@@ -3,37 +3,34 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pass } from "../support/hand-transport.js";
 import { createBrowser, type Tab, type TabOptions } from "../support/tabs.js";
 
-beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const ITEM = { name: "a" };
+const ignore = () => {};
 const SECOND = 1000;
 /** How soon every tab has to be right after a change, or after the end of the leader, ms. */
 const SOON = 100;
 
-type Browser = ReturnType<typeof createBrowser>;
+let browser: ReturnType<typeof createBrowser>;
+beforeEach(() => {
+  vi.useFakeTimers();
+  browser = createBrowser();
+});
 
-async function openTabs(browser: Browser, count: number, options?: TabOptions): Promise<Tab[]> {
+async function openTabs(count: number, options?: TabOptions): Promise<Tab[]> {
   const tabs = Array.from({ length: count }, () => browser.openTab(options));
-  for (const { observer } of tabs)
-    observer.observe(
-      ITEM,
-      1,
-      () => {},
-      () => true,
-    );
+  for (const { observer } of tabs) observer.observe(ITEM, 1, ignore, () => true);
   await pass(SOON);
   return tabs;
 }
 
 const shown = (tabs: readonly Tab[]) => tabs.map(({ observer }) => observer.remaining(ITEM));
-const leaderOf = (browser: Browser, tabs: readonly Tab[]) =>
+const leaderOf = (tabs: readonly Tab[]) =>
   tabs.find((tab) => browser.streams().some((stream) => stream.tab === tab));
 
 describe("twenty tabs", () => {
   it("have one stream, are all live, and show a change within 100 ms", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 20);
+    const tabs = await openTabs(20);
     expect(browser.streams()).toHaveLength(1);
     browser.change(ITEM, 2);
     await pass(SOON);
@@ -52,10 +49,9 @@ describe("twenty tabs", () => {
   it.each(Object.keys(ends))(
     "lose no change when the leader is %s, again and again",
     async (how) => {
-      const browser = createBrowser();
-      let tabs = await openTabs(browser, 20);
+      let tabs = await openTabs(20);
       for (let value = 2; tabs.length > 1; value = (value + 1) % 3) {
-        const leader = leaderOf(browser, tabs)!;
+        const leader = leaderOf(tabs)!;
         // At any instant of the handover.
         browser.change(ITEM, (value + 1) % 3);
         await pass(tabs.length % 7);
@@ -72,15 +68,14 @@ describe("twenty tabs", () => {
   );
 
   it("take the lock from a leader that stops without a word, which lets go when it goes on", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 20);
+    const tabs = await openTabs(20);
     // The order of what a thawed page does first is the browser's.
     const orders = [
       (tasks: (() => void)[]) => tasks,
       (tasks: (() => void)[]) => tasks.toReversed(),
     ];
     for (const [turn, order] of orders.entries()) {
-      const stuck = leaderOf(browser, tabs)!;
+      const stuck = leaderOf(tabs)!;
       const others = tabs.filter((tab) => tab !== stuck);
       stuck.freeze(true);
       await pass(1);
@@ -88,7 +83,7 @@ describe("twenty tabs", () => {
       browser.change(ITEM, stale);
       await pass(4.5 * SECOND);
       expect(shown(others)).toEqual(Array(19).fill(stale));
-      expect(leaderOf(browser, others)).toBeDefined();
+      expect(leaderOf(others)).toBeDefined();
       browser.change(ITEM, 1);
       await pass(SOON);
       stuck.thaw(order);
@@ -102,12 +97,11 @@ describe("twenty tabs", () => {
 
   it("have one stream after each turn of tabs that come, go, freeze, thaw, hide and show", async () => {
     const random = seeded(7);
-    const browser = createBrowser();
-    let tabs = await openTabs(browser, 20);
+    let tabs = await openTabs(20);
     const frozen = new Set<Tab>();
     for (let turn = 0; turn < 100; turn++) {
       const any = tabs[Math.floor(random() * tabs.length)]!;
-      const tab = (random() < 0.5 && leaderOf(browser, tabs)) || any;
+      const tab = (random() < 0.5 && leaderOf(tabs)) || any;
       const isFrozen = frozen.delete(tab);
       const what = random();
       if (isFrozen) tab.thaw();
@@ -118,7 +112,7 @@ describe("twenty tabs", () => {
       } else if (what < 0.8) {
         if (what < 0.65) tab.close();
         else tab.kill();
-        tabs = [...tabs.filter((other) => other !== tab), ...(await openTabs(browser, 1))];
+        tabs = [...tabs.filter((other) => other !== tab), ...(await openTabs(1))];
       }
       const value = turn % 3;
       browser.change(ITEM, value);
@@ -138,8 +132,7 @@ describe("twenty tabs", () => {
 
 describe("hidden tabs", () => {
   it("let go after half a minute, and are right when they are shown again", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 3);
+    const tabs = await openTabs(3);
     const asked = () => tabs.reduce((sum, tab) => sum + tab.questions(), 0);
     for (const tab of tabs) tab.setHidden(true);
     await pass(29 * SECOND);
@@ -154,25 +147,23 @@ describe("hidden tabs", () => {
     tabs[1]!.setHidden(false);
     await pass(SOON);
     expect(shown(tabs)).toEqual([1, 1, 1]);
-    expect(leaderOf(browser, tabs)).toBe(tabs[1]);
+    expect(leaderOf(tabs)).toBe(tabs[1]);
   });
 
   it("hand over to a visible one, and hear from it", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 2);
-    const leader = leaderOf(browser, tabs)!;
+    const tabs = await openTabs(2);
+    const leader = leaderOf(tabs)!;
     const other = tabs.find((tab) => tab !== leader)!;
     leader.setHidden(true);
     await pass(31 * SECOND);
-    expect(leaderOf(browser, tabs)).toBe(other);
+    expect(leaderOf(tabs)).toBe(other);
     browser.change(ITEM, 0);
     await pass(SOON);
     expect(shown(tabs)).toEqual([0, 0]);
   });
 
   it("keep the stream when they are shown again in time", async () => {
-    const browser = createBrowser();
-    const [tab] = await openTabs(browser, 1);
+    const [tab] = await openTabs(1);
     const opened = browser.opened();
     tab!.setHidden(true);
     await pass(20 * SECOND);
@@ -182,7 +173,6 @@ describe("hidden tabs", () => {
   });
 
   it("have a stream for the first half minute of a page that was opened hidden", async () => {
-    const browser = createBrowser();
     const tab = browser.openTab();
     tab.setHidden(true);
     tab.observer.observe(ITEM, 1, () => {});
@@ -199,8 +189,7 @@ describe("callers", () => {
     ["one that is in the text of the other", { caller: "a" }, { caller: 'a"]["' }],
     ["two routers", { path: "one" }, { path: "two" }],
   ])("of %s share nothing", async (_title, one, two) => {
-    const browser = createBrowser();
-    const tabs = [...(await openTabs(browser, 2, one)), ...(await openTabs(browser, 2, two))];
+    const tabs = [...(await openTabs(2, one)), ...(await openTabs(2, two))];
     tabs[0]!.observer.observe({ name: "a", key: "of one" }, 1, () => {});
     await pass(2 * SECOND);
     const streams = browser
@@ -216,8 +205,7 @@ describe("callers", () => {
     { without: "locks" },
     { without: "channel" },
   ] as const)("have a stream for each tab with %j", async (options) => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 3, options);
+    const tabs = await openTabs(3, options);
     expect(browser.streams()).toHaveLength(3);
     browser.change(ITEM, 1);
     await pass(SOON);
@@ -228,11 +216,10 @@ describe("callers", () => {
 });
 
 describe("the limits of the stream", () => {
-  const followed = (browser: Browser) =>
+  const followed = () =>
     browser.streams().map(({ items }) => items.map(({ name, key }) => key ?? name).sort());
 
   it("are those of all tabs, and go with their tabs", async () => {
-    const browser = createBrowser();
     const [first, second, third] = [browser.openTab(), browser.openTab(), browser.openTab()];
     first.observer.observe({ name: "a" }, 1, () => {});
     second.observer.observe({ name: "b" }, 1, () => {});
@@ -240,34 +227,28 @@ describe("the limits of the stream", () => {
     third.observer.observe({ name: "b" }, 1, () => {});
     const stop = third.observer.observe({ name: "c", key: "team" }, 1, () => {});
     await pass(SOON);
-    expect(followed(browser)).toEqual([["a", "b", "team"]]);
+    expect(followed()).toEqual([["a", "b", "team"]]);
     stop();
     await pass(2 * SECOND);
-    expect(followed(browser)).toEqual([["a", "b"]]);
+    expect(followed()).toEqual([["a", "b"]]);
     second.kill();
     await pass(2 * SECOND);
-    expect(followed(browser)).toEqual([["a", "b"]]);
+    expect(followed()).toEqual([["a", "b"]]);
     third.kill();
     await pass(2 * SECOND);
-    expect(followed(browser)).toEqual([["a"]]);
+    expect(followed()).toEqual([["a"]]);
     first.observer.close();
     await pass(SOON);
     expect(browser.streams()).toEqual([]);
   });
 
   it("that a tab adds are known there at once, and keep the others live", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 3);
+    const tabs = await openTabs(3);
     const changes = vi.fn();
     tabs[0]!.observer.observe(ITEM, 1, changes);
     const added = { name: "b" };
     for (const tab of tabs) {
-      tab.observer.observe(
-        added,
-        1,
-        () => {},
-        () => true,
-      );
+      tab.observer.observe(added, 1, ignore, () => true);
       await pass(SOON);
     }
     browser.change(added, 1);
@@ -279,8 +260,7 @@ describe("the limits of the stream", () => {
 
 describe("an outage", () => {
   it("has every tab ask for itself, until one stream for all is back", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 3);
+    const tabs = await openTabs(3);
     await pass(20 * SECOND);
     browser.setDown(true);
     await pass(SECOND);
@@ -300,9 +280,8 @@ describe("an outage", () => {
 
 describe("what a tab is told late", () => {
   it("does not move its idea of the server's time", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 2);
-    const follower = tabs.find((tab) => tab !== leaderOf(browser, tabs))!;
+    const tabs = await openTabs(2);
+    const follower = tabs.find((tab) => tab !== leaderOf(tabs))!;
     const { offset } = follower.observer.inspect();
     follower.freeze(true);
     await pass(1);
@@ -321,9 +300,8 @@ describe("a limit that the server refuses", () => {
   const OTHER = { name: "b" };
 
   it("leaves the stream to the other tabs, also if its tab does not notice", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 3);
-    const stuck = tabs.find((tab) => tab !== leaderOf(browser, tabs))!;
+    const tabs = await openTabs(3);
+    const stuck = tabs.find((tab) => tab !== leaderOf(tabs))!;
     stuck.observer.observe(OTHER, 1, () => {});
     await pass(20 * SECOND);
     expect(browser.streams()[0]!.items).toHaveLength(2);
@@ -340,7 +318,7 @@ describe("a limit that the server refuses", () => {
     const opened = browser.opened();
     others[0]!.setHidden(true);
     others[0]!.setHidden(false);
-    const [added] = await openTabs(browser, 1);
+    const [added] = await openTabs(1);
     await pass(10 * SECOND);
     expect(browser.opened()).toBe(opened);
     expect(added!.observer.connection).toBe("live");
@@ -352,8 +330,7 @@ describe("a limit that the server refuses", () => {
   });
 
   it("is asked for by no other tab while there is a stream", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 2);
+    const tabs = await openTabs(2);
     const asked = tabs.map((tab) => tab.questions());
     const other = browser.openTab();
     other.observer.observe(OTHER, 1, () => {});
@@ -364,8 +341,7 @@ describe("a limit that the server refuses", () => {
 
 describe("what is kept", () => {
   it("is named after the version of the messages, so that other versions do not hear them", async () => {
-    const browser = createBrowser();
-    await openTabs(browser, 2);
+    await openTabs(2);
     const { locks, channels } = await browser.kept();
     expect(locks).toHaveLength(4);
     for (const name of [...locks, ...channels]) {
@@ -374,7 +350,6 @@ describe("what is kept", () => {
   });
 
   it("is nothing once all observers are closed, however often they were opened", async () => {
-    const browser = createBrowser();
     const tab = browser.openTab();
     // React's strict mode does so when it mounts.
     for (const ms of [0, 0, 1, 5, SECOND]) {
@@ -394,12 +369,11 @@ describe("what is kept", () => {
   });
 
   it("is nothing on a page that the browser keeps, which takes part again when it is shown", async () => {
-    const browser = createBrowser();
-    const [tab] = await openTabs(browser, 1);
+    const [tab] = await openTabs(1);
     tab!.goAway();
     await pass(SOON);
     expect([await browser.kept(), browser.streams()]).toEqual([{ locks: [], channels: [] }, []]);
-    const [other] = await openTabs(browser, 1);
+    const [other] = await openTabs(1);
     browser.change(ITEM, 0);
     await pass(60 * SECOND);
     tab!.goBack();
@@ -416,8 +390,7 @@ describe("what is kept", () => {
   });
 
   it("includes no limit of a page that the browser keeps", async () => {
-    const browser = createBrowser();
-    const [tab] = await openTabs(browser, 1);
+    const [tab] = await openTabs(1);
     const away = browser.openTab();
     away.observer.observe({ name: "b" }, 1, () => {});
     await pass(2 * SECOND);
@@ -434,9 +407,8 @@ describe("what is kept", () => {
 
 describe("debits", () => {
   it("in a tab without a stream are confirmed by the leader's, without a question", async () => {
-    const browser = createBrowser();
-    const tabs = await openTabs(browser, 3);
-    const follower = tabs.find((tab) => tab !== leaderOf(browser, tabs))!;
+    const tabs = await openTabs(3);
+    const follower = tabs.find((tab) => tab !== leaderOf(tabs))!;
     const settle = follower.observer.debit(ITEM, 1);
     expect(follower.observer.remaining(ITEM)).toBe(2);
     await pass(10);

@@ -95,53 +95,19 @@ function daysFrom(timeZone: string, date: string, count: number): string[] {
 }
 
 describe("a day of a time zone", () => {
-  it("starts at its midnight, and has 23 or 25 hours when the clock changes", () => {
-    expect(daysFrom("Europe/Berlin", "2030-03-30", 3)).toEqual([
-      "2030-03-29T23:00",
-      "2030-03-30T23:00",
-      "2030-03-31T22:00",
-    ]);
-    expect(daysFrom("America/New_York", "2030-11-02", 3)).toEqual([
-      "2030-11-02T04:00",
-      "2030-11-03T04:00",
-      "2030-11-04T05:00",
-    ]);
-  });
-
-  it("whose midnight is left out starts when the clock has changed", () => {
-    const starts = ["2018-11-03T03:00", "2018-11-04T03:00", "2018-11-05T02:00"];
-    expect(daysFrom("America/Sao_Paulo", "2018-11-03", 3)).toEqual(starts);
-    expect(daysFrom("Asia/Beirut", "2022-03-26", 3)).toEqual([
-      "2022-03-25T22:00",
-      "2022-03-26T22:00",
-      "2022-03-27T21:00",
-    ]);
-    expect(daysFrom("Africa/Cairo", "2024-04-25", 2)).toEqual([
-      "2024-04-24T22:00",
-      "2024-04-25T22:00",
-    ]);
-  });
-
-  it("whose midnight comes twice starts at the first one", () => {
+  it.each([
+    ["23 hours", "Europe/Berlin", "2030-03-30", "03-29T23:00, 03-30T23:00, 03-31T22:00"],
+    ["25 hours", "America/New_York", "2030-11-02", "11-02T04:00, 11-03T04:00, 11-04T05:00"],
+    ["24.5 hours", "Australia/Lord_Howe", "2030-04-06", "04-05T13:00, 04-06T13:00, 04-07T13:30"],
+    ["no midnight", "America/Sao_Paulo", "2018-11-03", "11-03T03:00, 11-04T03:00, 11-05T02:00"],
+    ["no midnight", "Asia/Beirut", "2022-03-26", "03-25T22:00, 03-26T22:00, 03-27T21:00"],
+    ["no midnight", "Africa/Cairo", "2024-04-25", "04-24T22:00, 04-25T22:00"],
     // At one minute past midnight, the clock was put back to one minute past eleven.
-    expect(daysFrom("America/St_Johns", "2007-11-03", 3)).toEqual([
-      "2007-11-03T02:30",
-      "2007-11-04T02:30",
-      "2007-11-05T03:30",
-    ]);
-    expect(daysFrom("America/Havana", "2023-11-04", 3)).toEqual([
-      "2023-11-04T04:00",
-      "2023-11-05T04:00",
-      "2023-11-06T05:00",
-    ]);
-  });
-
-  it("has half an hour more where the clock is put back by that", () => {
-    expect(daysFrom("Australia/Lord_Howe", "2030-04-06", 3)).toEqual([
-      "2030-04-05T13:00",
-      "2030-04-06T13:00",
-      "2030-04-07T13:30",
-    ]);
+    ["two midnights", "America/St_Johns", "2007-11-03", "11-03T02:30, 11-04T02:30, 11-05T03:30"],
+    ["two midnights", "America/Havana", "2023-11-04", "11-04T04:00, 11-05T04:00, 11-06T05:00"],
+  ])("starts with its first instant, also one with %s: %s, %s", (_, zone, date, listed) => {
+    const starts = listed.split(", ").map((start) => `${date.slice(0, 5)}${start}`);
+    expect(daysFrom(zone, date, starts.length)).toEqual(starts);
   });
 
   it("that a zone has left out has no window: Samoa, 30 December 2011", () => {

@@ -15,6 +15,15 @@ function open() {
   return { source, ...handlers, close: readEventStream(source, handlers) };
 }
 
+/** It ends, and closes its source, once these ms have passed. */
+async function endsAfter({ source, onEnded }: ReturnType<typeof open>, ms: number): Promise<void> {
+  await pass(ms - 1);
+  expect(onEnded).not.toHaveBeenCalled();
+  await pass(1);
+  expect(onEnded).toHaveBeenCalledTimes(1);
+  expect(source.isClosed).toBe(true);
+}
+
 it("hands on snapshots, and drops what is no JSON", () => {
   const { source, onSnapshot, onEnded } = open();
   source.sendText("<html>");
@@ -35,16 +44,12 @@ it("is lost while it connects anew, and ended once it gave up", () => {
 });
 
 it("ends when it never opens", async () => {
-  const { source, onEnded } = open();
-  await pass(44_999);
-  expect(onEnded).not.toHaveBeenCalled();
-  await pass(1);
-  expect(onEnded).toHaveBeenCalledTimes(1);
-  expect(source.isClosed).toBe(true);
+  await endsAfter(open(), 45_000);
 });
 
 it("ends after 2.5 pings without any event", async () => {
-  const { source, onEnded } = open();
+  const opened = open();
+  const { source } = opened;
   source.ping();
   for (let ping = 0; ping < 3; ping++) {
     await pass(15_000);
@@ -52,15 +57,12 @@ it("ends after 2.5 pings without any event", async () => {
   }
   await pass(37_000);
   source.send(snapshotOf("a", 3));
-  await pass(37_499);
-  expect(onEnded).not.toHaveBeenCalled();
-  await pass(1);
-  expect(onEnded).toHaveBeenCalledTimes(1);
-  expect(source.isClosed).toBe(true);
+  await endsAfter(opened, 37_500);
 });
 
 it("takes pings that arrive together for no faster rate", async () => {
-  const { source, onEnded } = open();
+  const opened = open();
+  const { source, onEnded } = opened;
   source.ping();
   source.ping();
   await pass(4999);
@@ -69,24 +71,19 @@ it("takes pings that arrive together for no faster rate", async () => {
   await pass(10_000);
   source.ping();
   source.ping();
-  await pass(24_999);
-  expect(onEnded).not.toHaveBeenCalled();
-  await pass(1);
-  expect(onEnded).toHaveBeenCalledTimes(1);
+  await endsAfter(opened, 25_000);
 });
 
 it("does not learn a rate from the time between two connections", async () => {
-  const { source, onEnded } = open();
+  const opened = open();
+  const { source } = opened;
   source.ping();
   await pass(40_000);
   source.fail(0);
   source.ping();
   await pass(4000);
   source.ping();
-  await pass(9999);
-  expect(onEnded).not.toHaveBeenCalled();
-  await pass(1);
-  expect(onEnded).toHaveBeenCalledTimes(1);
+  await endsAfter(opened, 10_000);
 });
 
 it("says nothing after it was closed", async () => {

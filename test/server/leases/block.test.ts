@@ -28,14 +28,19 @@ function blockOf({ lease }: ReturnType<typeof setUp>, ts = EPOCH): Block {
   return lease.blockOf({ size: 10, row: { value: 100, ts }, now: EPOCH }, lease.instant());
 }
 
+/** It lives until this time has passed on all clocks. */
+function expectToEnd({ pass }: ReturnType<typeof setUp>, block: Block, ms: number): void {
+  pass(ms - 1);
+  expect(block.isLiving()).toBe(true);
+  pass(1);
+  expect(block.isLiving()).toBe(false);
+}
+
 describe("a block", () => {
   it("lives for its time, but for what two clocks may differ by", () => {
     const at = setUp(bucket);
     const block = blockOf(at);
-    at.pass(989);
-    expect(block.isLiving()).toBe(true);
-    at.pass(1);
-    expect(block.isLiving()).toBe(false);
+    expectToEnd(at, block, 990);
   });
 
   it("lives from when its take was sent, however late the answer comes", () => {
@@ -44,10 +49,7 @@ describe("a block", () => {
     at.pass(600);
     const taken = { size: 10, row: { value: 100, ts: at.times.limiter }, now: at.times.limiter };
     const block = at.lease.blockOf(taken, sentAt);
-    at.pass(389);
-    expect(block.isLiving()).toBe(true);
-    at.pass(1);
-    expect(block.isLiving()).toBe(false);
+    expectToEnd(at, block, 390);
   });
 
   it.each([
@@ -75,10 +77,7 @@ describe("a block", () => {
     const block = blockOf(at);
     at.times.limiter -= 3600_000;
     at.times.wall -= 3600_000;
-    at.pass(989);
-    expect(block.isLiving()).toBe(true);
-    at.pass(1);
-    expect(block.isLiving()).toBe(false);
+    expectToEnd(at, block, 990);
   });
 
   it("of a row from the future lives no longer", () => {
@@ -108,10 +107,7 @@ describe("a block", () => {
     const at = setUp(window);
     at.times.behind = 60;
     const block = blockOf(at);
-    at.pass(MINUTE - 71);
-    expect(block.isLiving()).toBe(true);
-    at.pass(1);
-    expect(block.isLiving()).toBe(false);
+    expectToEnd(at, block, MINUTE - 70);
   });
 
   it("gives no more than it has, and takes back no more than it gave", () => {

@@ -1,5 +1,5 @@
 /** The table at the head of `flights.ts`, row by row. */
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { GeneralBatch } from "../../../../server/store/group-commit/batch.js";
 import { Flights } from "../../../../server/store/group-commit/flights.js";
 import type { Way, WayName } from "../../../../server/store/group-commit/batch.js";
@@ -18,7 +18,10 @@ function batchOf(name: WayName, ...keys: string[]): GeneralBatch {
   return batch;
 }
 
-const open = (serializable = false) => new Flights({ maxInFlight: 2, serializable });
+let flights: Flights;
+beforeEach(() => {
+  flights = new Flights({ maxInFlight: 2, serializable: false });
+});
 
 describe("a batch", () => {
   it.each([
@@ -26,7 +29,6 @@ describe("a batch", () => {
     ["take", ["a", "b"]],
     ["decide", ["a", "b"]],
   ] as const)("keeps its rows busy from its dispatch to its answer: %s of %j", (way, keys) => {
-    const flights = open();
     const batch = batchOf(way, ...keys);
     expect(batch.place).toBe("queued");
     flights.start(batch, 0);
@@ -40,7 +42,6 @@ describe("a batch", () => {
   });
 
   it("keeps no row busy if it only reads", () => {
-    const flights = open();
     flights.start(batchOf("read", "a"), 0);
     expect([flights.busy.size, flights.isReading, flights.isIdle]).toEqual([0, true, false]);
   });
@@ -48,7 +49,6 @@ describe("a batch", () => {
   it.each(["take", "decide"] as const)(
     "leaves room for another one until the bound of those in flight: %s",
     (way) => {
-      const flights = open();
       flights.start(batchOf(way, "a"), 0);
       expect(flights.hasRoom).toBe(true);
       flights.start(batchOf(way, "b"), 0);
@@ -60,7 +60,6 @@ describe("a batch", () => {
   );
 
   it("is set aside after 50 ms if it locks its rows, which stay busy", () => {
-    const flights = open();
     const [locking, guarded] = [batchOf("lock", "a"), batchOf("decide", "b")];
     for (const each of [locking, guarded]) flights.start(each, 0);
     flights.look(49);
@@ -74,7 +73,6 @@ describe("a batch", () => {
   });
 
   it("is set aside at once if it is expected to wait", () => {
-    const flights = open();
     const batch = batchOf("lock", "a");
     batch.waits = true;
     flights.start(batch, 0);
@@ -82,7 +80,6 @@ describe("a batch", () => {
   });
 
   it("finds three places aside, of which the last one is for a batch that has just begun to wait", () => {
-    const flights = open();
     const batches = ["a", "b", "c", "d"].map((key) => batchOf("lock", key));
     const seen = batches.map((batch, i) => {
       const { mayWait } = flights;
@@ -99,11 +96,11 @@ describe("a batch", () => {
   });
 
   it("is never set aside in a Serializable transaction", () => {
-    const flights = open(true);
+    const careful = new Flights({ maxInFlight: 2, serializable: true });
     const batch = batchOf("lock", "a");
-    flights.start(batch, 0);
-    flights.look(4999);
-    expect([batch.place, flights.mayWait]).toEqual(["in flight", false]);
+    careful.start(batch, 0);
+    careful.look(4999);
+    expect([batch.place, careful.mayWait]).toEqual(["in flight", false]);
   });
 
   it.each([
@@ -112,7 +109,6 @@ describe("a batch", () => {
     ["decide", ["a"], 5000],
     ["read", ["a"], 5000],
   ] as const)("of the way %s on the rows %j has stalled after %i ms", (way, keys, ms) => {
-    const flights = open();
     const batch = batchOf(way, ...keys);
     flights.start(batch, 0);
     flights.look(ms - 1);
@@ -122,7 +118,6 @@ describe("a batch", () => {
   });
 
   it("stalls after 5 s also where it was set aside, which frees its rows", () => {
-    const flights = open();
     const batch = batchOf("lock", "a");
     flights.start(batch, 0);
     flights.look(50);
@@ -131,7 +126,6 @@ describe("a batch", () => {
   });
 
   it("does not free the rows of the batch that came after it when it is answered at last", () => {
-    const flights = open();
     const [late, next] = [batchOf("take", "a"), batchOf("take", "a")];
     flights.start(late, 0);
     flights.look(100);
@@ -141,7 +135,6 @@ describe("a batch", () => {
   });
 
   it("stays in flight while two others have stalled, until the database was silent for 10 s", () => {
-    const flights = open();
     const [first, second, third] = ["a", "b", "c"].map((key) => batchOf("take", key)) as [
       GeneralBatch,
       GeneralBatch,
@@ -165,7 +158,6 @@ describe("a batch", () => {
   });
 
   it("leaves its place to another one once it is answered, also after it was given up", () => {
-    const flights = open();
     const batches = Array.from({ length: 6 }, (_, i) => batchOf("take", `${i}`));
     const [first, second, third, fourth, fifth, sixth] = batches as [
       GeneralBatch,
@@ -195,7 +187,6 @@ describe("a batch", () => {
   });
 
   it("is given up only where fewer than two are, and each waits for twice as long", () => {
-    const flights = open();
     const batches = Array.from({ length: 6 }, (_, i) => batchOf("take", `${i}`));
     const places = () => batches.map(({ place }) => place);
     for (const batch of batches.slice(0, 2)) flights.start(batch, 0);
@@ -221,7 +212,6 @@ describe("a batch", () => {
 });
 
 it("says that something has waited once a batch has no answer that is not new", () => {
-  const flights = open();
   flights.start(batchOf("take", "a"), 0);
   expect([flights.hasWaited(49), flights.hasWaited(50)]).toEqual([false, true]);
 });
@@ -231,7 +221,6 @@ it.each([
   ["another batch waits for locked rows", "lock", 50, true],
   ["another take has stalled", "take", 100, true],
 ] as const)("hurries a take where it has to: %s", (_, way, ms, isHurried) => {
-  const flights = open();
   expect(flights.start(batchOf("take", "a"), ms)).toBe(false);
   flights.start(batchOf(way, "b"), 0);
   flights.look(ms);
