@@ -1,5 +1,6 @@
 /** A limiter with the admin router, and an operator who may do everything. */
 import { initTRPC } from "@trpc/server";
+import { onTestFinished } from "vitest";
 import {
   createRateLimiter,
   type DecisionEvent,
@@ -14,6 +15,7 @@ import {
   type RateLimitAdminOptions,
   SHARED_BUCKET,
 } from "../../server/trpc/index.js";
+import type { OpenOptions, OpenStore } from "./stores.js";
 
 interface Context {
   user: string;
@@ -56,6 +58,20 @@ export function openAdmin<const TLimits extends LimitConfigs>(
   } as never);
   const admin = t.router({ rateLimitAdmin: rl.admin }).createCaller({ user: "operator" });
   return { limiter, heard, admin: admin.rateLimitAdmin };
+}
+
+/**
+ * The same on a store of each kind, until the end of the test. Nothing else is in its tables, since usage may
+ * still be written at the end.
+ */
+export async function openAdminOn<const TLimits extends LimitConfigs>(
+  open: (options: OpenOptions) => Promise<OpenStore>,
+  limits: TLimits,
+  options?: Options,
+) {
+  const opened = await open({ isNew: true });
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  return openAdmin(opened.store, limits, options);
 }
 
 /** The same in memory, with a clock that the test moves. */

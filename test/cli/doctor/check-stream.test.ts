@@ -1,6 +1,5 @@
 /** `doctor --app`: live updates, with and without a proxy that buffers answers. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, request, type RequestListener } from "node:http";
 import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { describe, expect, it } from "vitest";
@@ -16,6 +15,7 @@ import { createRateLimitTRPC } from "../../../server/trpc/index.js";
 import { startServer } from "../../support/http.js";
 import { runDoctor } from "../../support/run-doctor.js";
 import { makeFolder } from "../../support/scaffold.js";
+import { listen } from "../../support/serve-fetch.js";
 
 interface Application {
   wraps?: boolean;
@@ -57,17 +57,7 @@ function startHandler(key: string | null = "ann", otherwise = "<title>App</title
 }
 
 /** A server that answers everything so. */
-async function startAnswering(answer: (req: IncomingMessage, res: ServerResponse) => void) {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
+const startAnswering = (answer: RequestListener) => listen(createServer(answer));
 
 /** A proxy that sends an answer once it has all of it. */
 function startBuffering(target: string) {
@@ -266,14 +256,11 @@ it("shows no secret of its URL or of its header lines, whatever goes wrong", asy
 
 it("sends the user, the password and the query of its URL", async () => {
   const seen: { url: string | undefined; authorization: string | undefined }[] = [];
-  const server = createServer(({ url, headers: { authorization } }, res) => {
+  await using server = await startAnswering(({ url, headers: { authorization } }, res) => {
     seen.push({ url, authorization });
     res.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await check(`http://ann:p%40ss@127.0.0.1:${port}/api/trpc/?token=t`);
-  server.close();
+  await check(`${server.url.replace("//", "//ann:p%40ss@")}/api/trpc/?token=t`);
   const authorization = `Basic ${btoa("ann:p@ss")}`;
   expect(seen).toEqual([
     { url: expect.stringMatching(/^\/api\/trpc\/rateLimit\.watch\?token=t&input=/), authorization },

@@ -1,13 +1,12 @@
 /** Three processes share the quota of a provider, knowing only what its header fields say. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
 import { bundleProgram } from "../../support/bundle-program.js";
 import { createPostgres } from "../../support/database.js";
 import { AT_A_TIME, ESTIMATE, QUOTA, USED } from "../../support/model-limits.js";
+import { listen } from "../../support/serve-fetch.js";
 
 const WORKER = await bundleProgram(new URL("../../support/model-worker.ts", import.meta.url));
 const PROCESSES = 3;
@@ -25,17 +24,8 @@ async function startProvider() {
     // It takes a moment, so that the answers of several processes overtake each other.
     const body = JSON.stringify({ inputTokens: USED / 2, outputTokens: USED / 2 });
     setTimeout(() => response.end(body), Math.random() * 5);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    used: () => QUOTA - left,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  });
+  return { ...(await listen(server)), used: () => QUOTA - left };
 }
 
 /** What became of the calls of all processes together. */

@@ -1,14 +1,13 @@
 /**
  * `limitModel` with a provider's own package, which calls a real server: header fields, errors, streams.
  */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { limitModel, rateLimitErrorOf } from "../../../server/ai/index.js";
 import { createRateLimiter, isRateLimitError, memoryStore, MINUTE } from "../../../server/index.js";
 import { hasAiSdk, NO_AI_SDK, openAiSdk, openProvider, VERSIONS } from "../../support/ai-sdk.js";
+import { listen } from "../../support/serve-fetch.js";
 
 const limits = {
   tokens: { kind: "token bucket", rate: 6000, period: MINUTE, capacity: 1000 },
@@ -63,9 +62,7 @@ describe.runIf(hasAiSdk).each(VERSIONS)("a provider of the AI SDK %d", (version)
   async function setUp(answer: Answer) {
     const [ai, provider] = await opening!;
     const server = createServer((request, response) => answer(response, request));
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const host = await listen(server);
     const limiter = createRateLimiter({
       store: memoryStore(),
       limits,
@@ -81,16 +78,12 @@ describe.runIf(hasAiSdk).each(VERSIONS)("a provider of the AI SDK %d", (version)
     const model = ai.wrapLanguageModel({
       model: provider.createOpenAICompatible({
         name: "test",
-        baseURL: `http://127.0.0.1:${port}/v1`,
+        baseURL: `${host.url}/v1`,
         includeUsage: true,
       })("m"),
       middleware,
     });
-    async function close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    }
+    const close = () => host[Symbol.asyncDispose]();
     return {
       limiter,
       ask: (maxRetries = 0) => ai.generateText({ model, prompt: "Say hello", maxRetries }),

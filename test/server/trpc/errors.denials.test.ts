@@ -1,8 +1,6 @@
 /** The response over HTTP when several limits of a procedure are exhausted. */
 import { initTRPC } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
   createRateLimiter,
@@ -19,6 +17,7 @@ import {
   formatRateLimitError,
   rateLimitResponseMeta,
 } from "../../../server/trpc/index.js";
+import { listen } from "../../support/serve-fetch.js";
 
 const limits = {
   minute: { kind: "token bucket", rate: 1, period: MINUTE },
@@ -41,29 +40,26 @@ async function start(expose: readonly Name[] = NAMES, denialMessage?: DenialMess
     inTransaction: t.procedure.use(rl.rateLimited.transaction(NAMES)).query(() => true),
   });
   const causes: unknown[] = [];
-  const server = createHTTPServer({
-    router,
-    responseMeta: rateLimitResponseMeta,
-    onError: ({ error }) => causes.push((error.cause?.cause as Error | undefined)?.cause),
-  }).listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const host = await listen(
+    createHTTPServer({
+      router,
+      responseMeta: rateLimitResponseMeta,
+      onError: ({ error }) => causes.push((error.cause?.cause as Error | undefined)?.cause),
+    }),
+  );
   return {
+    ...host,
     causes,
     exhaust: (...names: Name[]) => Promise.all(names.map((name) => limiter.limit(name))),
     /** The response, its text with all header fields, and `data.rateLimit` of its body. */
     async get(path: string) {
-      const response = await fetch(`http://127.0.0.1:${port}/${path}`);
+      const response = await fetch(`${host.url}/${path}`);
       const { status, headers } = response;
       const body = (await response.json()) as {
         error: { message: string; data: { rateLimit?: object } };
       };
       const text = JSON.stringify([[...headers], body]);
       return { status, headers, text, ...body.error, rateLimit: body.error.data.rateLimit };
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

@@ -1,12 +1,11 @@
 /** Header fields of procedures with several middlewares. Some of their charges are undone. */
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { type Item, parseList } from "structured-headers";
 import { expect, it } from "vitest";
 import { MINUTE } from "../../../server/index.js";
 import { rateLimitResponseMeta } from "../../../server/trpc/index.js";
 import { createLimitedTRPC } from "../../support/limited-trpc.js";
+import { listen } from "../../support/serve-fetch.js";
 
 const limit = { kind: "token bucket", rate: 5, period: MINUTE } as const;
 
@@ -32,12 +31,9 @@ async function ask(path: string) {
       .query(() => true),
     rolledBack: rolledBack.use(inner).query(fail),
   });
-  const server = createHTTPServer({ router, responseMeta: rateLimitResponseMeta }).listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const { headers } = await fetch(`http://127.0.0.1:${port}/${path}`);
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  const responseMeta = rateLimitResponseMeta;
+  await using host = await listen(createHTTPServer({ router, responseMeta }));
+  const { headers } = await fetch(`${host.url}/${path}`);
   const listed = parseList(headers.get("RateLimit") ?? "") as Item[];
   return Object.fromEntries(listed.map(([name, parameters]) => [name, parameters.get("r")]));
 }

@@ -1,7 +1,5 @@
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { type Item, parseList } from "structured-headers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -9,6 +7,7 @@ import { createManualClock } from "../../../core/testing.js";
 import { MINUTE, SECOND } from "../../../server/index.js";
 import { rateLimitResponseMeta } from "../../../server/trpc/index.js";
 import { createLimitedTRPC } from "../../support/limited-trpc.js";
+import { listen } from "../../support/serve-fetch.js";
 
 const strange = 'né "5"\\';
 
@@ -46,21 +45,17 @@ async function startApp() {
       yield 1;
     }),
   });
-  const server = createHTTPServer({ router, responseMeta: rateLimitResponseMeta }).listen(0);
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const responseMeta = rateLimitResponseMeta;
+  const host = await listen(createHTTPServer({ router, responseMeta }));
+  const { url } = host;
   return {
-    url,
+    ...host,
     clock,
     limiter,
     stream: createTRPCClient<typeof router>({ links: [httpBatchStreamLink({ url })] }),
     query: (path: string) => fetch(`${url}/${path}`),
     mutate: (path: string) =>
       fetch(`${url}/${path}`, { method: "POST", headers: { "content-type": "application/json" } }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 

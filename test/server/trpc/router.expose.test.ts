@@ -1,8 +1,6 @@
 /** Limits that clients must not know. */
 import { initTRPC } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, isRateLimitError, memoryStore, MINUTE } from "../../../server/index.js";
 import {
@@ -11,6 +9,7 @@ import {
   formatRateLimitError,
   rateLimitResponseMeta,
 } from "../../../server/trpc/index.js";
+import { listen } from "../../support/serve-fetch.js";
 
 const config = { kind: "token bucket", rate: 1, period: MINUTE } as const;
 
@@ -38,29 +37,26 @@ async function start() {
     large: t.procedure.use(rl.rateLimited("secret", { count: 2 })).query(() => true),
   });
   const causes: unknown[] = [];
-  const server = createHTTPServer({
-    router,
-    createContext: ({ req }) => ({ user: req.headers["x-user"] === "none" ? null : "ada" }),
-    responseMeta: rateLimitResponseMeta,
-    onError: ({ error }) => causes.push((error.cause?.cause as Error | undefined)?.cause),
-  }).listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const host = await listen(
+    createHTTPServer({
+      router,
+      createContext: ({ req }) => ({ user: req.headers["x-user"] === "none" ? null : "ada" }),
+      responseMeta: rateLimitResponseMeta,
+      onError: ({ error }) => causes.push((error.cause?.cause as Error | undefined)?.cause),
+    }),
+  );
   return {
+    ...host,
     limiter,
     causes,
     /** The status and the whole response as text: its header fields and its body. */
     async get(path: string, user = "ada") {
-      const response = await fetch(`http://127.0.0.1:${port}/${path}`, {
+      const response = await fetch(`${host.url}/${path}`, {
         headers: { "x-user": user },
       });
       const { status, headers } = response;
       const body = await response.text();
       return { status, headers, text: `${JSON.stringify([...headers])} ${body}` };
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

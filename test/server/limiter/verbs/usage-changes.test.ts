@@ -1,5 +1,5 @@
 /** The spans of usage that nothing is added to any more: each of them is told once, with its totals. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import type { Usage } from "../../../../core/usage.js";
 import {
@@ -13,7 +13,12 @@ import {
 } from "../../../../server/index.js";
 import { cases } from "../../../support/cases.js";
 import { createRandom } from "../../../support/seeded-random.js";
-import { stores, storesAndRedis } from "../../../support/stores.js";
+import {
+  type OpenOptions,
+  type OpenStore,
+  stores,
+  storesAndRedis,
+} from "../../../support/stores.js";
 
 const START = Date.UTC(2030, 0, 1);
 const usage = { every: HOUR, keep: 10 * DAY, changes: true } as const;
@@ -29,6 +34,15 @@ function openOn(store: RateLimitStore, clock = createManualClock(START)) {
   const limiter = createRateLimiter({ store, limits, clock, logger: false, sleep: clock.sleep });
   return { clock, limiter };
 }
+
+/** And a limiter that only reads, as in another process. */
+async function openBoth(open: (options: OpenOptions) => Promise<OpenStore>) {
+  const { store, peer, ...opened } = await open({ isNew: true });
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  const { clock, limiter } = openOn(store);
+  return { clock, limiter, store, reader: openOn(peer, clock).limiter };
+}
+
 type Limiter = ReturnType<typeof openOn>["limiter"];
 type Change = Awaited<ReturnType<Limiter["usageChanges"]>>["items"][number];
 
@@ -47,9 +61,7 @@ async function drain(limiter: Limiter, since?: string | number, limit = 100) {
 
 describe.each(storesAndRedis)("changes of usage on %s", (_name, open) => {
   it("are told once a span has been over for two minutes, and once", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
-    const reader = openOn(opened.peer, clock).limiter;
+    const { clock, limiter, reader } = await openBoth(open);
     await limiter.limit("tokens", { key: "ann", count: 7 });
     await limiter.limit("tokens", { key: "ann" });
     await limiter.limit("apart", { key: "ann" });
@@ -77,9 +89,7 @@ describe.each(storesAndRedis)("changes of usage on %s", (_name, open) => {
   });
 
   it("are told of charges, credits and holds, too, in pages of any size", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
-    const peer = openOn(opened.peer, clock).limiter;
+    const { clock, limiter, reader: peer } = await openBoth(open);
     const hold = { for: HOUR, then: "keep" } as const;
     const keys = ["ann", "a|b", "a", "b|a\\", "|"];
     for (const [i, key] of keys.entries()) {
@@ -105,8 +115,7 @@ describe.each(storesAndRedis)("changes of usage on %s", (_name, open) => {
   });
 
   it("begin at an instant, and go on where a cursor was kept", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
+    const { clock, limiter } = await openBoth(open);
     const use = async (hour: number) => {
       clock.set(START + hour * HOUR);
       await limiter.charge("tokens", { key: "ann", count: hour + 1 });
@@ -125,8 +134,7 @@ describe.each(storesAndRedis)("changes of usage on %s", (_name, open) => {
   });
 
   it("are forgotten with their key", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
+    const { clock, limiter, store } = await openBoth(open);
     await limiter.charge("tokens", { key: "ann" });
     await limiter.charge("tokens", { key: "ann|b" });
     await limiter.forget("ann");
@@ -134,8 +142,8 @@ describe.each(storesAndRedis)("changes of usage on %s", (_name, open) => {
     const { items } = await drain(limiter);
     expect(items.map(({ key }) => key)).toEqual(["ann|b"]);
     const names: string[] = [];
-    for await (const name of opened.store.names!()) {
-      const rows = await opened.store.list!(name, undefined, 100);
+    for await (const name of store.names!()) {
+      const rows = await store.list!(name, undefined, 100);
       names.push(...rows.map(({ key }) => key).filter((key) => /ann(?!\\?\|b)/.test(key)));
     }
     expect(names).toEqual([]);
@@ -144,9 +152,7 @@ describe.each(storesAndRedis)("changes of usage on %s", (_name, open) => {
 
 describe.each(stores)("changes of usage on %s", (_name, open) => {
   it("have what a transaction commits after the end of its span", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
-    const reader = openOn(opened.peer, clock).limiter;
+    const { clock, limiter, reader } = await openBoth(open);
     await limiter.credit("credits", { key: "ann", count: 100 });
     clock.set(START + HOUR - 1);
     let next: string | undefined;
@@ -163,8 +169,7 @@ describe.each(stores)("changes of usage on %s", (_name, open) => {
   });
 
   it("wait longer for longer transactions", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
+    const { clock, limiter } = await openBoth(open);
     await limiter.charge("tokens", { key: "ann" });
     clock.set(START + HOUR + 9 * MINUTE);
     expect((await limiter.usageChanges({ delay: 10 * MINUTE })).items).toEqual([]);
@@ -172,10 +177,9 @@ describe.each(stores)("changes of usage on %s", (_name, open) => {
   });
 
   it("are pruned with the usage that they are about", async () => {
-    await using opened = await open({ isNew: true });
-    const { clock, limiter } = openOn(opened.store);
+    const { clock, limiter, store } = await openBoth(open);
     await limiter.charge("tokens", { key: "ann" });
-    const listed = () => opened.store.list!("trpc-rate-limit:span:tokens", undefined, 10);
+    const listed = () => store.list!("trpc-rate-limit:span:tokens", undefined, 10);
     clock.set(START + HOUR + usage.keep + MINUTE - 1);
     await limiter.prune();
     expect(await listed()).toHaveLength(1);

@@ -8,7 +8,7 @@ import {
   MINUTE,
   RateLimitStoreError,
 } from "../../../../server/index.js";
-import { asJson, openAdmin } from "../../../support/admin-caller.js";
+import { asJson, openAdmin, openAdminOn } from "../../../support/admin-caller.js";
 import { storesAndRedis } from "../../../support/stores.js";
 
 const limits = {
@@ -33,9 +33,7 @@ const ODD = ["a/b?c=d&e#f", "käse 🧀 '; --", '%2F\\"', "a\nb\tc", "ß".repeat
 
 describe.each(storesAndRedis)("an operator on %s", (_, open) => {
   it.each(names)("bans, exempts, raises, clears and resets a key of %s", async (name) => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, heard, admin } = openAdmin(opened.store, limits);
+    const { limiter, heard, admin } = await openAdminOn(open, limits);
     const key = `key ${keys++} ${name}`;
     const to = { name, key };
     const ask = () => limiter.limit(name, { key });
@@ -87,9 +85,7 @@ describe.each(storesAndRedis)("an operator on %s", (_, open) => {
   });
 
   it("bans keys with odd characters, and these alone", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits);
+    const { limiter, admin } = await openAdminOn(open, limits);
     for (const odd of ODD) {
       const key = `${odd}${keys++}`;
       await admin.ban({ name: "bucket", key });
@@ -103,9 +99,7 @@ describe.each(storesAndRedis)("an operator on %s", (_, open) => {
   });
 
   it("frees the slots of a key, and its balance of credits is not touched", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, heard, admin } = openAdmin(opened.store, others);
+    const { limiter, heard, admin } = await openAdminOn(open, others);
     const key = `slots ${keys++}`;
     await limiter.enter("slots", { key });
     await limiter.enter("slots", { key });

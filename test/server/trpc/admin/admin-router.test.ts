@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";
 import { createRateLimitTRPC } from "../../../../server/trpc/index.js";
-import { asJson, openAdmin } from "../../../support/admin-caller.js";
+import { asJson, openAdmin, openAdminOn } from "../../../support/admin-caller.js";
 import { stores } from "../../../support/stores.js";
 
 describe("limits", () => {
@@ -66,10 +66,8 @@ it("says that the limits are switched off, as long as they are", async () => {
 
 describe.each(stores)("a customer's open page on %s", (_, open) => {
   it("shows at once what an operator does in the same process", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
     const limits = { send: { kind: "token bucket", rate: 2, period: DAY } } as const;
-    const { limiter, admin } = openAdmin(opened.store, limits);
+    const { limiter, admin } = await openAdminOn(open, limits);
     const t = initTRPC.create();
     // The page does not read by itself before the end of the test.
     const rl = createRateLimitTRPC({ t, limiter, key: () => "ada", interval: HOUR });

@@ -12,7 +12,7 @@ import { changeDigest } from "../../../../server/changes/change-digest.js";
 import { OVERRIDES_DIGEST } from "../../../../server/changes/overrides-digest.js";
 import { MOST_CHANGES } from "../../../../server/limiter/limits/overrides/change-log.js";
 import { MAX_RULE } from "../../../../server/store/override-table.js";
-import { asJson, openAdmin, openAdminAt } from "../../../support/admin-caller.js";
+import { asJson, openAdmin, openAdminAt, openAdminOn } from "../../../support/admin-caller.js";
 import { storesAndRedis } from "../../../support/stores.js";
 
 const limits = {
@@ -64,8 +64,7 @@ describe.each(storesAndRedis)("the log of changes on %s", (_, open) => {
   });
 
   it("has what undoes each action", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin, heard } = openAdmin(opened.store, limits);
+    const { limiter, admin, heard } = await openAdminOn(open, limits);
     const undoLast = async (why?: string) => {
       const { items } = await admin.changes();
       return admin.undo({ id: items[0]!.id, ...(why && { why }) });
@@ -90,8 +89,7 @@ describe.each(storesAndRedis)("the log of changes on %s", (_, open) => {
   });
 
   it("takes a reset back, beside what was used since", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits);
+    const { limiter, admin } = await openAdminOn(open, limits);
     for (const name of ["bucket", "shards", "month"] as const) {
       const used = { key: `reset ${name}` };
       const own = limits[name].rate;

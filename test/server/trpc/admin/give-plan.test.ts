@@ -1,7 +1,7 @@
 /** Operators who give a key a plan, on one limit and on all limits with plans. */
 import { describe, expect, it } from "vitest";
 import { DAY, memoryStore, RateLimitStoreError } from "../../../../server/index.js";
-import { openAdmin } from "../../../support/admin-caller.js";
+import { openAdmin, openAdminOn } from "../../../support/admin-caller.js";
 import { plannedLimits as limits, plans } from "../../../support/planned-limits.js";
 import { storesAndRedis } from "../../../support/stores.js";
 
@@ -13,8 +13,7 @@ const newKey = () => `plan ${keys++}`;
 
 describe.each(storesAndRedis)("a plan that an operator gives on %s", (_, open) => {
   it("counts at once for calls of another plan, until it is cleared", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, heard, admin } = openAdmin(opened.store, limits, { plans });
+    const { limiter, heard, admin } = await openAdminOn(open, limits, { plans });
     const key = newKey();
     const ask = () => limiter.limit("pictures", { key, plan: "free" });
     expect([(await ask()).ok, (await ask()).ok]).toEqual([true, false]);
@@ -38,8 +37,7 @@ describe.each(storesAndRedis)("a plan that an operator gives on %s", (_, open) =
   });
 
   it("counts on all limits with plans where no limit is named, each of which is told", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, heard, admin } = openAdmin(opened.store, limits, asFree);
+    const { limiter, heard, admin } = await openAdminOn(open, limits, asFree);
     const key = newKey();
     const { changes } = await admin.plan({ key, plan: "pro" });
     expect(changes.map(({ name, item }) => [name, item.plan])).toEqual([

@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, memoryStore, MINUTE, SECOND } from "../../../../server/index.js";
-import { openAdmin } from "../../../support/admin-caller.js";
+import { openAdmin, openAdminOn } from "../../../support/admin-caller.js";
 import { stores } from "../../../support/stores.js";
 
 const limits = {
@@ -20,9 +20,7 @@ const NOW = 365 * DAY + 12 * HOUR + 30 * MINUTE;
 
 describe.each(stores)("a key on %s", (_, open) => {
   it("is shown under all limits: buckets, rows, holds, slots, overrides and usage", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { clock: () => NOW });
+    const { limiter, admin } = await openAdminOn(open, limits, { clock: () => NOW });
     const of = { key: "ada" };
     await limiter.limit("bucket", { ...of, count: 5 });
     await limiter.limit("bucket", of);
@@ -77,9 +75,7 @@ describe.each(stores)("a key on %s", (_, open) => {
   });
 
   it("that has no rows is shown as a new one would be", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { admin } = openAdmin(opened.store, limits);
+    const { admin } = await openAdminOn(open, limits);
     const { limits: shown } = await admin.key({ key: "nobody" });
     expect(shown.map(({ name }) => name)).toEqual(names);
     for (const { rows } of shown) expect(rows).toEqual([]);
@@ -87,9 +83,7 @@ describe.each(stores)("a key on %s", (_, open) => {
   });
 
   it("is the shared bucket where it is left out", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { clock: () => NOW });
+    const { limiter, admin } = await openAdminOn(open, limits, { clock: () => NOW });
     await limiter.limit("bucket", { count: 2 });
     await limiter.overrides.set("bucket", { times: 3 });
     for (const input of [undefined, {}]) {
@@ -105,9 +99,7 @@ describe.each(stores)("a key on %s", (_, open) => {
   });
 
   it("shows who holds its slots, and how many wait in line", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits);
+    const { limiter, admin } = await openAdminOn(open, limits);
     const of = { key: "ada" };
     const held = [await limiter.enter("slots", of), await limiter.enter("slots", of)];
     const stop = new AbortController();

@@ -1,7 +1,7 @@
 /** The plans of limits and of keys, as operators see them. */
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, type LimitConfigs, memoryStore } from "../../../../server/index.js";
-import { asJson, openAdmin } from "../../../support/admin-caller.js";
+import { asJson, openAdmin, openAdminOn } from "../../../support/admin-caller.js";
 import { plannedLimits, plans } from "../../../support/planned-limits.js";
 import { stores } from "../../../support/stores.js";
 
@@ -44,8 +44,7 @@ describe("the limits", () => {
 
 describe.each(stores)("a key on %s", (_, open) => {
   it("is shown by the plan that it has, on each of its limits", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { plans, plan });
+    const { limiter, admin } = await openAdminOn(open, limits, { plans, plan });
     for (const key of ["free", "pro"]) {
       await limiter.limit("pictures", { key, plan: key as "free" });
       await limiter.limit("video", { key, plan: key as "free" });
@@ -76,8 +75,7 @@ describe.each(stores)("a key on %s", (_, open) => {
   });
 
   it("is limited in a list by the plan that it has", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { plans, plan });
+    const { limiter, admin } = await openAdminOn(open, limits, { plans, plan });
     for (const key of ["free", "pro"]) {
       await limiter.limit("pictures", { key, plan: key as "free" });
       await limiter.enter("jobs", { key, plan: key as "free" });
@@ -95,8 +93,7 @@ describe.each(stores)("a key on %s", (_, open) => {
   });
 
   it("whose plan has become smaller shows all holders of its slots", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { plans, plan: () => "free" });
+    const { limiter, admin } = await openAdminOn(open, limits, { plans, plan: () => "free" });
     for (let i = 0; i < 3; i++) {
       expect((await limiter.enter("jobs", { key: "ada", plan: "pro" })).ok).toBe(true);
     }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";
 import { createRateLimitTRPC } from "../../../../server/trpc/index.js";
 import { initTRPC } from "@trpc/server";
-import { openAdmin } from "../../../support/admin-caller.js";
+import { openAdmin, openAdminOn } from "../../../support/admin-caller.js";
 import { stores } from "../../../support/stores.js";
 
 const limits = {
@@ -20,9 +20,7 @@ const bucket = { name: "bucket", key: hashKey(mail), stored: true } as const;
 
 describe.each(stores)("where keys are hashed, on %s", (_, open) => {
   it("acts on the key that a list gave, and on the one that a person types", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, heard, admin } = openAdmin(opened.store, limits, { hashKey, clock });
+    const { limiter, heard, admin } = await openAdminOn(open, limits, { hashKey, clock });
     for (let call = 0; call < 3; call++) await limiter.limit("bucket", { key: mail });
     expect(await admin.limits()).toMatchObject({ hashed: true });
 
@@ -48,9 +46,7 @@ describe.each(stores)("where keys are hashed, on %s", (_, open) => {
   });
 
   it("acts on the slots of a key that a list gave", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { hashKey });
+    const { limiter, admin } = await openAdminOn(open, limits, { hashKey });
     await limiter.enter("slots", { key: mail });
     const { items } = await admin.list({ name: "slots" });
     expect(items).toMatchObject([{ key: hashKey(mail), value: 0 }]);
@@ -59,9 +55,7 @@ describe.each(stores)("where keys are hashed, on %s", (_, open) => {
   });
 
   it("shows no key that people know: in lists, keys, and denials", async () => {
-    // Usage may still be written at the end.
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits, { hashKey });
+    const { limiter, admin } = await openAdminOn(open, limits, { hashKey });
     const hold = { for: DAY, then: "keep" } as const;
     await limiter.limit("bucket", {
       key: mail,

@@ -1,7 +1,7 @@
 /** What `undo` brings back, and what the log knows where a store fails. */
 import { describe, expect, it } from "vitest";
 import { HOUR, type LimitConfigs, RateLimitStoreError } from "../../../../server/index.js";
-import { openAdmin, openAdminAt } from "../../../support/admin-caller.js";
+import { openAdmin, openAdminAt, openAdminOn } from "../../../support/admin-caller.js";
 import { storesAndRedis } from "../../../support/stores.js";
 
 const limits = {
@@ -14,8 +14,7 @@ const create = (options?: Parameters<typeof openAdminAt>[2]) => openAdminAt(STAR
 
 describe.each(storesAndRedis)("undo on %s", (_, open) => {
   it("brings several overrides back in the order in which they lay over each other", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits);
+    const { limiter, admin } = await openAdminOn(open, limits);
     const config = { kind: "token bucket", rate: 50, period: HOUR } as const;
     await limiter.overrides.set("bucket", { key: "ada", times: 2 });
     await limiter.overrides.set("bucket", { key: "ada", config });
@@ -33,8 +32,7 @@ describe.each(storesAndRedis)("undo on %s", (_, open) => {
   });
 
   it("puts what was replaced beneath what lay over it", async () => {
-    await using opened = await open({ isNew: true });
-    const { limiter, admin } = openAdmin(opened.store, limits);
+    const { limiter, admin } = await openAdminOn(open, limits);
     await admin.ban({ ...to, for: HOUR });
     await admin.exempt(to);
     const { change } = await admin.ban({ ...to, for: 2 * HOUR });

@@ -36,7 +36,8 @@ async function setUp(client: Client, options: object = {}) {
   const pool = connect[client](database.url, { connectionLimit: 2, ...options });
   onTestFinished(() => database[Symbol.asyncDispose]());
   onTestFinished(() => pool.end());
-  return { database, pool };
+  const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
+  return { database, pool, limiter };
 }
 
 const run = (connection: MysqlQueryable, sql: string) => connection.query({ sql });
@@ -48,8 +49,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
   "mysqlStore on %s",
   (client) => {
     it("joins a transaction that the caller began on a connection of the pool", async () => {
-      const { pool } = await setUp(client);
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
+      const { pool, limiter } = await setUp(client);
       const connection = await pool.getConnection();
       await run(connection, "START TRANSACTION");
       expect(await limiter.using(connection).limit("few", { count: 4 })).toMatchObject({
@@ -62,8 +62,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
     });
 
     it("passes a connection to the callback of `transaction`, and rolls back when the callback throws", async () => {
-      const { pool } = await setUp(client);
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
+      const { pool, limiter } = await setUp(client);
       await pool.query("CREATE TABLE posts (id int)");
       const post = (fails: boolean) =>
         limiter.transaction(async ({ tx, limit }) => {
@@ -190,18 +189,16 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
     });
 
     it("rejects calls over connections whose character set cannot tell all keys apart", async () => {
-      const { pool } = await setUp(client, { charset: "latin1" });
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
+      const { limiter } = await setUp(client, { charset: "latin1" });
       await expect(limiter.limit("few", { key: "ключ" })).rejects.toThrow(
         /the connection has the character set latin1, .* connect with utf8mb4/,
       );
     });
 
     it("is safe under NO_BACKSLASH_ESCAPES, and rejects calls there that are not prepared", async () => {
-      const { pool } = await setUp(client, { connectionLimit: 1 });
+      const { pool, limiter } = await setUp(client, { connectionLimit: 1 });
       await pool.query("SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')");
       const key = "\\' OR 1=1 -- ";
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
       for (const value of [9, 8]) {
         expect(Math.floor((await limiter.limit("few", { key })).value)).toBe(value);
       }
@@ -210,8 +207,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
     });
 
     it("names a missing table and no parameter in the error, and accepts another table name", async () => {
-      const { pool } = await setUp(client);
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
+      const { pool, limiter } = await setUp(client);
       await limiter.limit("few", { key: "secret" });
       await pool.query("RENAME TABLE RateLimit TO `rate ``limits```");
       const error = (await limiter
@@ -231,9 +227,8 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
     });
 
     it("answers again after the server has killed its connections", async () => {
-      const { database, pool } = await setUp(client, { connectionLimit: 1 });
+      const { database, pool, limiter } = await setUp(client, { connectionLimit: 1 });
       const driver = mysqlDriver(pool);
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
       await limiter.limit("few");
       const kill = (id: number) => database.prisma.$executeRawUnsafe(`KILL ${id}`);
       const lost = /connection|socket|EPIPE|ECONNRESET/i;
@@ -311,9 +306,8 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
     });
 
     it("answers calls on other keys when one row holds an extreme number", async () => {
-      const { pool } = await setUp(client);
+      const { pool, limiter } = await setUp(client);
       await pool.query("INSERT INTO RateLimit VALUES ('few', 'poisoned', 0, 1, -1.7e308)");
-      const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
       const results = await Promise.all(
         ["a", "poisoned", "b"].map((key) => limiter.limit("few", { key })),
       );

@@ -17,7 +17,8 @@ async function setUp(connections = 2) {
   const pool = connectPool(database.url, connections);
   onTestFinished(() => database[Symbol.asyncDispose]());
   onTestFinished(() => pool.end());
-  return { database, pool };
+  const limiter = createRateLimiter({ store: pgStore(pool), limits });
+  return { database, pool, limiter };
 }
 
 describe("pgStore on a client of the application", () => {
@@ -60,8 +61,7 @@ describe("pgStore on a client of the application", () => {
 
 describe("pgStore", () => {
   it("joins a transaction that the caller began on a client of the pool", async () => {
-    const { pool } = await setUp();
-    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    const { pool, limiter } = await setUp();
     const client = await pool.connect();
     await client.query("BEGIN");
     expect(await limiter.using(client).limit("few", { count: 4 })).toMatchObject({
@@ -74,8 +74,7 @@ describe("pgStore", () => {
   });
 
   it("passes a client to the callback of `transaction`, and rolls back when the callback throws", async () => {
-    const { pool } = await setUp();
-    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    const { pool, limiter } = await setUp();
     await pool.query("CREATE TABLE posts (id int)");
     const post = (fails: boolean) =>
       limiter.transaction(async ({ tx, limit }) => {
@@ -90,8 +89,7 @@ describe("pgStore", () => {
   });
 
   it("fails a transaction that hides the error of one of its statements: nothing was committed", async () => {
-    const { pool } = await setUp();
-    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    const { limiter } = await setUp();
     const hides = limiter.transaction(async ({ tx, limit }) => {
       await limit("few", { throws: true });
       await tx.query({ text: "SELECT 1 FROM missing" }).catch(() => {});
@@ -166,9 +164,8 @@ describe("pgStore", () => {
   });
 
   it("answers calls on other keys when one row holds an extreme number", async () => {
-    const { pool } = await setUp();
+    const { pool, limiter } = await setUp();
     await pool.query(`INSERT INTO "RateLimit" VALUES ('few', 'poisoned', 0, 1, -1.7e308)`);
-    const limiter = createRateLimiter({ store: pgStore(pool), limits });
     const results = await Promise.all(
       ["a", "poisoned", "b"].map((key) => limiter.limit("few", { key })),
     );
