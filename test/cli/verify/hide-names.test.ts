@@ -28,6 +28,61 @@ describe("what verify publishes", () => {
     });
   });
 
+  it.each([
+    [
+      "a short user in quotes",
+      "postgresql://ann:x@db",
+      'user "ann" is no annex',
+      'user "<user>" is no annex',
+    ],
+    [
+      "a short user after the word",
+      "redis://app:x@db",
+      "User app may not use app",
+      "User <user> may not use app",
+    ],
+    [
+      "a user and a password as parameters",
+      "postgresql://h/d?user=ann&password=Zq8",
+      'user "ann", Zq8',
+      'user "<user>", <password>',
+    ],
+    [
+      "a password with a bare %",
+      "postgresql://ann:81%Zq@db/d",
+      "81%Zq at db",
+      "<password> at <host>",
+    ],
+    [
+      "a token as a parameter",
+      "libsql://db/?authToken=eyJhbGciOi.x",
+      "eyJhbGciOi.x is old",
+      "<password> is old",
+    ],
+    [
+      "a host that is a word of others",
+      "mysql://ann:x@db/d",
+      "ENOTFOUND db of mariadb",
+      "ENOTFOUND <host> of mariadb",
+    ],
+    ["a folder of a socket", "postgresql:///d?host=/run/pg", "no /run/pg/.s", "no <host>/.s"],
+    [
+      "an address of version 6",
+      "redis://[fd00::12]:1",
+      "connect ECONNREFUSED fd00::12:1",
+      "connect ECONNREFUSED <host>:1",
+    ],
+    [
+      "another address of version 6",
+      "redis://db",
+      "connect ECONNREFUSED 2a05:d014::1:5432",
+      "connect ECONNREFUSED <address>",
+    ],
+    ["neither a time nor a cast", "redis://db", "10:11:12 'a'::date", "10:11:12 'a'::date"],
+  ])("hides %s", async (_, url, text, hidden) => {
+    expect(hideNames(text, await findTarget("/", url))).toBe(hidden);
+  });
+
   it("names the service that a host belongs to", async () => {
     expect(vendorOf(await findTarget("/", URL_OF_NEON))).toBe("Neon");
     const of = async (url: string) => vendorOf(await findTarget("/", url));
