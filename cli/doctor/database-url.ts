@@ -44,16 +44,39 @@ export async function findDatabaseUrl(
   root: string,
   given: string | undefined,
 ): Promise<DatabaseUrl> {
+  return readDatabaseUrl(await findUrl(root, given));
+}
+
+export interface FoundUrl {
+  url: string;
+  /** The folder from which the application reads a relative path. */
+  folder: string;
+}
+
+/**
+ * @param given the option `--url`.
+ * @throws CliError when there is no URL.
+ */
+export async function findUrl(root: string, given: string | undefined): Promise<FoundUrl> {
   // A variable with an empty value counts as not set.
   const direct = [given, process.env["DATABASE_URL"]].find(Boolean);
-  const found = direct === undefined ? await findUrl(root) : undefined;
-  const url = direct ?? found?.url;
-  if (url === undefined) {
-    throw new CliError(
-      `there is no DATABASE_URL in the environment, nor in ${ENV_FILES.join(", ")}` +
-        `${(await findWorkspace(root)) ? " of the workspace or its packages" : ""}; pass --url`,
-    );
-  }
+  if (direct !== undefined) return { url: direct, folder: root };
+  const found = await searchUrl(root);
+  if (found !== undefined) return found;
+  throw new CliError(
+    `there is no DATABASE_URL in the environment, nor in ${ENV_FILES.join(", ")}` +
+      `${(await findWorkspace(root)) ? " of the workspace or its packages" : ""}; pass --url`,
+  );
+}
+
+/** The protocols that the messages name. */
+const KNOWN = ["postgresql:", "mysql:", "mariadb:", "file:", "libsql:"];
+
+/**
+ * @param known the protocols that a command supports.
+ * @throws CliError when the store cannot use the URL's kind of database.
+ */
+export function readDatabaseUrl({ url, folder }: FoundUrl, known = KNOWN): DatabaseUrl {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && PRISMA.has(parsed.protocol)) {
     throw new CliError(
@@ -63,30 +86,48 @@ export async function findDatabaseUrl(
     );
   }
   const dialect = DIALECTS[parsed?.protocol ?? ""];
+  if (parsed === undefined && /^[a-z+]+:\/\//.test(url)) throw new CliError(UNREADABLE);
   if (parsed === undefined || dialect === undefined) {
     throw new CliError(
-      "the URL of the database does not begin with postgresql:, mysql:, mariadb:, file: or libsql:",
+      `the URL of the database does not begin with ${known.slice(0, -1).join(", ")} or ${known.at(-1)}`,
     );
   }
   if (parsed.protocol === "file:") {
     // A path is relative to the folder of the application that reads the path.
-    const file = fileOf(found?.folder ?? root, url.replace(/\?.*$/, ""));
+    const file = fileOf(folder, url.replace(/\?.*$/, ""));
     return { dialect, url, file, params: parsed.searchParams, shown: file };
   }
-  if (parsed.pathname.includes("@")) {
-    throw new CliError(
-      "the password in the URL of the database has a /, which has to be %2F there",
-    );
-  }
+  checkEncoding(parsed);
   const shown = `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
   return { dialect, url, file: undefined, params: parsed.searchParams, shown };
+}
+
+const UNREADABLE =
+  "the URL of the database cannot be read; in its user and password, write % as %25, / as %2F, ? as %3F, " +
+  "# as %23 and @ as %40";
+
+/**
+ * A password with such a character in clear begins another part of the URL, which messages would show.
+ *
+ * @throws CliError
+ */
+export function checkEncoding({ protocol, pathname, search, hash, username, password }: URL): void {
+  const isCut = pathname.includes("@") || (pathname === "" && (search + hash).includes("@"));
+  if (isCut) throw new CliError(UNREADABLE);
+  // Clients of PostgreSQL take a % that encodes nothing for itself.
+  if (protocol.startsWith("postgres")) return;
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    throw new CliError(UNREADABLE);
+  }
 }
 
 /**
  * Finds the URL. In a monorepo, also looks into the other packages. The packages of the applications come
  * before the package of the database and the root, because applications read the URL when they run.
  */
-async function findUrl(root: string): Promise<(EnvFile & { folder: string }) | undefined> {
+async function searchUrl(root: string): Promise<FoundUrl | undefined> {
   const workspace = await findWorkspace(root);
   const places = workspace
     ? [...workspace.users, ...(workspace.db ? [workspace.db.member] : []), workspace.api]
@@ -98,7 +139,7 @@ async function findUrl(root: string): Promise<(EnvFile & { folder: string }) | u
   ];
   for (const folder of folders) {
     const found = await findEnvFile(folder);
-    if (found !== undefined) return { ...found, folder };
+    if (found !== undefined) return { url: found.url, folder };
   }
   return undefined;
 }

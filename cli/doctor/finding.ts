@@ -32,11 +32,16 @@ export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ level }) => level === "error");
 }
 
+/** Messages of `fetch` and of the pool of mariadb, which leave the reason to the cause. */
+const SAYS_NOTHING = /^fetch failed$|pool failed to retrieve a connection/;
+
 /** The first line of an error's message. The other lines may show parameters. */
 export function messageOf(error: unknown): string {
   // A connection to several addresses fails with several errors and no message.
-  const { errors } = error as { errors?: unknown[] };
+  const { errors, cause } = error as { errors?: unknown[]; cause?: unknown };
   const first = Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
+  if (cause instanceof Error && SAYS_NOTHING.test((error as Error).message))
+    return messageOf(cause);
   const text = first instanceof Error ? first.message || first.name : String(first);
   return text.trim().split("\n", 1)[0]!;
 }
