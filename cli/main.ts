@@ -86,7 +86,7 @@ async function main(): Promise<number> {
     const progress = json ? () => {} : print;
     const program = fileURLToPath(import.meta.url);
     const options = { root, url, yes, version, program, signal: stop, print: progress, warn };
-    const report = await verify(options);
+    const report = await verify(options).finally(exitSoon);
     if (report === undefined) return (print("Nothing was made."), 1);
     if (json) print(JSON.stringify(report, undefined, 2));
     else print(`\nTo paste into an issue:\n\n${markdownOf(report)}`);
@@ -108,13 +108,30 @@ function warn(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Aborts when the user or the system stops the command, which then removes what it has made. */
+/**
+ * Aborts when the user or the system stops the command, which then removes what it has made. Stopped once
+ * more, the command ends at once.
+ */
 function stopped(): AbortSignal {
   const controller = new AbortController();
+  let since = 0;
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => controller.abort(new CliError(`stopped by ${name}`)));
+    process.on(name, () => {
+      // One Ctrl-C may arrive twice: from the terminal, and from npx.
+      if (controller.signal.aborted && performance.now() - since > 1000) {
+        warn("stopped before everything was removed; the next run says what is left");
+        process.exit(1);
+      }
+      if (!controller.signal.aborted) since = performance.now();
+      controller.abort(new CliError(`stopped by ${name}`));
+    });
   }
   return controller.signal;
+}
+
+/** A connection to a server that does not answer would keep the process alive. */
+function exitSoon(): void {
+  setTimeout(() => process.exit(), 1000).unref();
 }
 
 interface PackageJson {

@@ -11,6 +11,7 @@ import { checkServer } from "../doctor/check-server.js";
 import type { Database } from "../doctor/connect.js";
 import type { DatabaseUrl } from "../doctor/database-url.js";
 import { type Finding, hasErrors, ok, tried, warning } from "../doctor/finding.js";
+import { findLeftTables } from "./left-rows.js";
 import type { ServerFacts } from "./server-facts.js";
 
 /** @throws what the driver throws if it cannot connect. */
@@ -23,13 +24,15 @@ export async function checkDatabase(
     ...(await tried("engine", () => engineFinding(url.dialect, connection))),
     clockFinding(difference),
     ...(await tried("server", () => checkServer(connection, url))),
+    ...(await tried("left", () => findLeftTables(url.dialect, connection))),
   ];
   const pooler = openSession ? await tried("pooler", () => checkPooler(openSession)) : [];
   // `verify` does what this check advises, so it is no error here.
   findings.push(
     ...pooler.map((finding) => {
       const { level, check, message, advice = "" } = finding;
-      return level === "error" ? warning(check, message, advice) : finding;
+      if (level !== "error") return finding;
+      return warning(check, `${message}; this run has prepare: false`, advice);
     }),
   );
   const { message: version } = findings.find(({ check }) => check === "engine")!;

@@ -2,6 +2,7 @@
 import type { RedisClientLike } from "../../server/redis/index.js";
 import { loadPackage } from "../doctor/load-package.js";
 import { NoDriverError } from "../doctor/connect.js";
+import { within } from "./waits.js";
 
 export interface Redis {
   /** The package that connects. */
@@ -11,17 +12,18 @@ export interface Redis {
   close(): void;
 }
 
-/** How long to wait for a connection, ms. */
+/** How long to wait for a connection, and for the answer to a command of this file's users, ms. */
 const PATIENCE = 5000;
 
 interface Ioredis {
   call(command: string, ...args: string[]): Promise<unknown>;
   connect(): Promise<void>;
   disconnect(): void;
-  on(event: "error", listener: () => void): void;
+  on(event: "error", listener: (error: unknown) => void): void;
 }
 
 interface NodeRedis {
+  isOpen: boolean;
   sendCommand(args: readonly string[]): Promise<unknown>;
   connect(): Promise<unknown>;
   destroy(): void;
@@ -54,16 +56,19 @@ async function connectIoredis(
 ): Promise<Omit<Redis, "driver">> {
   const options = { connectTimeout: PATIENCE, maxRetriesPerRequest: 1, lazyConnect: true };
   const client = new module.Redis(url, options);
-  client.on("error", () => {});
+  // It rejects with "Connection is closed." for a wrong password, and accepts a database that is not there.
+  let why: unknown;
+  client.on("error", (error) => (why ??= error));
   try {
-    await client.connect();
+    await within(PATIENCE, client.connect());
+    if (why !== undefined) throw why;
   } catch (error) {
     client.disconnect();
-    throw error;
+    throw why ?? error;
   }
   return {
     client: client as never,
-    send: ([command, ...args]) => client.call(command!, ...args),
+    send: ([command, ...args]) => within(PATIENCE, client.call(command!, ...args)),
     close: () => client.disconnect(),
   };
 }
@@ -75,10 +80,17 @@ async function connectNodeRedis(
   const socket = { connectTimeout: PATIENCE, reconnectStrategy: false };
   const client = module.createClient({ url, socket });
   client.on("error", () => {});
-  await client.connect();
+  // A client that is closed throws.
+  const close = () => void (client.isOpen && client.destroy());
+  try {
+    await within(PATIENCE, client.connect());
+  } catch (error) {
+    close();
+    throw error;
+  }
   return {
     client: client as never,
-    send: (args) => client.sendCommand([...args]),
-    close: () => client.destroy(),
+    send: (args) => within(PATIENCE, client.sendCommand([...args])),
+    close,
   };
 }

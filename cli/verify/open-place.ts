@@ -26,8 +26,12 @@ export interface OpenPlace {
   database?: Database;
   /** Sends a command to Redis. */
   send?: (args: readonly string[]) => Promise<unknown>;
-  /** A store on these rows, with its own memory. */
-  openStore(): RateLimitStore;
+  /**
+   * A store on these rows, with its own memory.
+   *
+   * @param part on Redis, the store sees only the rows of stores with the same part. @default ""
+   */
+  openStore(part?: string): RateLimitStore;
   /** Does not wait for statements that run. */
   close(): Promise<void>;
 }
@@ -44,7 +48,7 @@ export async function openPlace(place: Place): Promise<OpenPlace> {
       driver,
       rows: ownKeys(send, name),
       send,
-      openStore: () => withoutTransactions(redisStore(client, { prefix: name })),
+      openStore: (part = "") => withoutTransactions(redisStore(client, { prefix: name + part })),
       close: async () => close(),
     };
   }

@@ -1,7 +1,6 @@
 /** Makes the tables or keys of a run, proves that limits are exact in them, and removes them. */
 import { type Finding, tried } from "../doctor/finding.js";
 import { checkOwnTable } from "./check-database.js";
-import type { Target } from "./find-target.js";
 import { hideNames } from "./hide-names.js";
 import { type OpenPlace, openPlace, type Place, tableOf } from "./open-place.js";
 import type { OwnRows } from "./own-rows.js";
@@ -11,7 +10,9 @@ import { groupLine, raceLine } from "./report.js";
 import type { Racer } from "./round.js";
 import { type GroupResult, runContract } from "./run-contract.js";
 import { type RaceResult, runRace } from "./run-race.js";
+import { stillAnswers } from "./still-answers.js";
 import type { VerifyOptions } from "./verify-options.js";
+import { untilAborted } from "./waits.js";
 
 export interface Proof {
   contract: GroupResult[];
@@ -29,24 +30,24 @@ export async function prove(
   const { signal, print, warn } = options;
   const { target, name } = place;
   print(`Uses ${target.kind === "sql" ? `the tables ${name} and ${name}Override` : name}.`);
-  const peer = await openPlace(place);
+  const peer = await untilAborted(signal, openPlace(place));
   const race = new AbortController();
   const starting: Promise<Racer>[] = [];
   let isRemoved = false;
   let results: Pick<Proof, "contract" | "race">;
   try {
-    await opened.rows.make();
+    await untilAborted(signal, opened.rows.make());
     if (target.kind === "sql") {
       const { connection } = opened.database!;
       const check = () => checkOwnTable(target.url, connection, tableOf(place));
-      findings.push(...(await tried("table", check)));
+      findings.push(...(await untilAborted(signal, tried("table", check))));
     }
     const start = () => {
       const racer = startRacer(options.program, place, race.signal);
       starting.push(racer);
       return racer;
     };
-    results = await untilAborted(signal, runAll(options, target, opened, peer, start));
+    results = await untilAborted(signal, runAll(options, place, opened, peer, start));
   } finally {
     race.abort();
     await Promise.allSettled(starting.map(async (racer) => (await racer).kill()));
@@ -66,32 +67,25 @@ async function isGone(place: Place, rows: OwnRows, warn: VerifyOptions["warn"]):
   return false;
 }
 
-/** Rejects as soon as `signal` aborts. What `work` does later is not waited for. */
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  work.catch(() => {});
-  const aborted = new Promise<never>((_, reject) => {
-    const stop = () => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
-  return Promise.race([work, aborted]);
-}
-
 async function runAll(
   { signal, print }: VerifyOptions,
-  target: Target,
+  place: Place,
   opened: OpenPlace,
   peer: OpenPlace,
   start: () => Promise<Racer>,
 ): Promise<Pick<Proof, "contract" | "race">> {
   const { rows, openStore } = opened;
-  const show = (line: string) => print(hideNames(line, target));
+  const show = (line: string) => print(hideNames(line, place.target));
+  const onFailure = () => stillAnswers(place);
+  let tests = 0;
   const contract = await runContract({
     async open() {
       await rows.empty();
-      return { store: openStore(), peer: peer.openStore(), close: async () => {} };
+      const part = `${tests++}:`;
+      return { store: openStore(part), peer: peer.openStore(part), close: async () => {} };
     },
     onGroup: (result) => show(groupLine(result)),
+    onFailure,
     signal,
   });
   await rows.empty();
@@ -99,6 +93,7 @@ async function runAll(
     startRacer: start,
     valueOf: bucketsOf(openStore()).valueOf,
     onResult: (result) => show(raceLine(result)),
+    onFailure,
     signal,
   });
   return { contract, race };

@@ -3,6 +3,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { createRateLimiter, type RateLimitStore } from "../../server/index.js";
+import { CliError } from "../cli-error.js";
 import { messageOf } from "../doctor/finding.js";
 import { type Answer, type Racer, type RoundPlan, WIDTH } from "./round.js";
 import { openPlace, type Place } from "./open-place.js";
@@ -41,7 +42,7 @@ export async function startRacer(
     const received = new Promise<"received">((resolve, reject) => {
       listener = (message) => {
         if (typeof message === "object" && "failure" in message) {
-          reject(new Error(message.failure));
+          reject(new CliError(`a process of the race cannot connect: ${message.failure}`));
         } else if (receive(message)) resolve("received");
       };
       child.on("message", listener);

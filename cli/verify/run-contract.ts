@@ -1,9 +1,9 @@
 /** Runs the contract of stores (`trpc-rate-limit/testing`), group by group. */
-import { within as rejectLate } from "../../server/store/transactions/time-limits.js";
 import { GROUPS } from "../../testing/describe-store.js";
 import type { StoreUnderTest } from "../../testing/index.js";
 import { messageOf } from "../doctor/finding.js";
 import { expect } from "./expect.js";
+import { within } from "./waits.js";
 
 export interface GroupResult {
   group: string;
@@ -17,6 +17,8 @@ interface ContractOptions {
   /** Called before each test. Resolves with stores on empty tables. */
   open: () => Promise<StoreUnderTest>;
   onGroup: (result: GroupResult) => void;
+  /** Called after each failed test. Ends the run if it rejects. */
+  onFailure?: () => Promise<void>;
   /** Ends the run before the next test. */
   signal: AbortSignal;
   /** How long a test may take, ms. @default 60000 */
@@ -26,7 +28,7 @@ interface ContractOptions {
 type Test = (context: { skip(reason: string): void }) => Promise<void>;
 
 export async function runContract(options: ContractOptions): Promise<GroupResult[]> {
-  const { open, onGroup, signal, patience = 60_000 } = options;
+  const { open, onGroup, onFailure, signal, patience = 60_000 } = options;
   const results: GroupResult[] = [];
   for (const [group, define] of Object.entries(GROUPS)) {
     const tests: [title: string, run: Test][] = [];
@@ -47,7 +49,10 @@ export async function runContract(options: ContractOptions): Promise<GroupResult
         if (reason === undefined) result.passed++;
         else result.skipped.push({ test, reason });
       } catch (error) {
+        // The end of the run has closed the connections under this test.
+        signal.throwIfAborted();
         result.failed.push({ test, message: messageOf(error) });
+        await onFailure?.();
       }
     }
     result.seconds = (performance.now() - started) / 1000;
@@ -63,9 +68,4 @@ async function runAndClose(opened: StoreUnderTest, run: () => Promise<void>): Pr
   } finally {
     await opened.close();
   }
-}
-
-/** Rejects after `ms`. What `work` does later is not waited for. */
-export function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return rejectLate(work, ms, () => new Error(`took longer than ${ms / 1000} s`));
 }

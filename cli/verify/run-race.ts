@@ -4,7 +4,7 @@ import { DAY } from "../../core/durations.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { messageOf } from "../doctor/finding.js";
 import { type Racer, type RoundPlan, type RoundResult, runRound } from "./round.js";
-import { within } from "./run-contract.js";
+import { within } from "./waits.js";
 
 export interface RaceResult {
   kind: RateLimitConfig["kind"];
@@ -26,6 +26,8 @@ interface RaceOptions {
   startRacer: () => Promise<Racer>;
   valueOf: (key: string, config: RateLimitConfig) => Promise<number>;
   onResult: (result: RaceResult) => void;
+  /** Called after each round that has not held. Ends the race if it rejects. */
+  onFailure?: () => Promise<void>;
   /** Ends the race before the next round. */
   signal: AbortSignal;
 }
@@ -45,7 +47,7 @@ const ROUNDS: readonly [isKilled: boolean, rounds: number][] = [
 const PATIENCE = 90_000;
 
 export async function runRace(options: RaceOptions): Promise<RaceResult[]> {
-  const { startRacer, valueOf, onResult, signal } = options;
+  const { startRacer, valueOf, onResult, onFailure, signal } = options;
   const results: RaceResult[] = [];
   const racers: Racer[] = [];
   try {
@@ -62,10 +64,12 @@ export async function runRace(options: RaceOptions): Promise<RaceResult[]> {
             // Before the buckets are spent, which they are long before the calls end.
             const killAfter = isKilled ? 1 + Math.floor(Math.random() * (calls / 8)) : undefined;
             const round = runRound({ racers, plan, killAfter, valueOf });
-            add(result, times, await within(PATIENCE, round).catch(failed));
+            const ended = await within(PATIENCE, round).catch(failed);
+            add(result, times, ended);
+            if (ended.problem !== undefined) await onFailure?.();
             // After a failure, no racer answers the next plan for sure.
-            const ended = result.problems.length > 0 ? RACERS : Number(isKilled);
-            await Promise.all(racers.splice(0, ended).map((racer) => racer.kill()));
+            const unfit = result.problems.length > 0 ? RACERS : Number(isKilled);
+            await Promise.all(racers.splice(0, unfit).map((racer) => racer.kill()));
           }
           result.median = medianOf(times);
           results.push(result);

@@ -14,10 +14,12 @@ import { checkRedis } from "./check-redis.js";
 import { findTarget, shownOf, type Target } from "./find-target.js";
 import { hideNames, vendorOf } from "./hide-names.js";
 import { type OpenPlace, openPlace, type Place } from "./open-place.js";
+import { PREFIX, TABLE } from "./own-rows.js";
 import { hasHeld, type Proof, prove } from "./prove.js";
 import { findingLine, type VerifyReport } from "./report.js";
 import type { ServerFacts } from "./server-facts.js";
 import type { VerifyOptions } from "./verify-options.js";
+import { untilAborted } from "./waits.js";
 
 /**
  * @returns `undefined` if the user does not agree.
@@ -30,14 +32,15 @@ export async function verify(options: VerifyOptions): Promise<VerifyReport | und
   if (!yes && !(await isAgreed(target))) return undefined;
   const { installed } = await placesOf(root);
   const id = randomBytes(5).toString("hex");
-  const name = target.kind === "redis" ? `rate-limit-verify:${id}:` : `RateLimitVerify${id}`;
+  const name = target.kind === "redis" ? `${PREFIX}${id}:` : `${TABLE}${id}`;
   const place: Place = { installed, target, name, prepare: true };
-  const opened = await openPlace(place).catch((error: unknown) => {
+  const opening = openPlace(place).catch((error: unknown) => {
     throw unopened(target, error);
   });
+  const opened = await untilAborted(signal, opening);
   try {
-    const { engine, settings, findings, keepsPrepared = true } = await factsOf(target, opened);
-    signal.throwIfAborted();
+    const facts = await untilAborted(signal, factsOf(target, opened));
+    const { engine, settings, findings, keepsPrepared = true } = facts;
     let proof: Proof = { contract: [], race: [], isRemoved: true };
     if (!hasErrors(findings)) {
       place.prepare = keepsPrepared;
@@ -54,7 +57,8 @@ export async function verify(options: VerifyOptions): Promise<VerifyReport | und
       vendor: vendorOf(target),
     };
     const held = !hasErrors(findings) && hasHeld(proof);
-    return hideNames({ held, versions, settings, ...proof, findings }, target);
+    // A host may be called mysql, as the driver is.
+    return { held, versions, settings, ...hideNames({ ...proof, findings }, target) };
   } finally {
     await opened.close();
   }
@@ -74,7 +78,7 @@ async function factsOf(target: Target, { database, send }: OpenPlace): Promise<S
       ? await checkRedis(send!)
       : await checkDatabase(database!, target.url);
   } catch (error) {
-    throw unreachable(target, error);
+    throw unopened(target, error);
   }
 }
 

@@ -60,6 +60,35 @@ describe("the contract in the runner of verify", () => {
     expect(rows!.failed[0]!.message).toBe("took longer than 0.001 s");
   });
 
+  it("ends when the database has gone away, which fails no further tests", async () => {
+    let failures = 0;
+    const running = runContract({
+      open: () => Promise.reject(new Error("no connection")),
+      onGroup() {},
+      onFailure: async () => {
+        if (++failures === 2) throw new Error("gone");
+      },
+      signal: new AbortController().signal,
+    });
+    await expect(running).rejects.toThrow("gone");
+    expect(failures).toBe(2);
+  });
+
+  it("reports no test that fails because the run was stopped", async () => {
+    const controller = new AbortController();
+    const shown: unknown[] = [];
+    const running = runContract({
+      async open() {
+        controller.abort(new Error("stopped"));
+        throw new Error("the connection was closed");
+      },
+      onGroup: (result) => shown.push(result),
+      signal: controller.signal,
+    });
+    await expect(running).rejects.toThrow("stopped");
+    expect(shown).toEqual([]);
+  });
+
   it("stops before the next test when it is told to", async () => {
     const controller = new AbortController();
     let opened = 0;

@@ -62,6 +62,18 @@ describe("the race of verify", () => {
     for (const problems of found) expect(problems.join("\n")).toMatch(problem);
   });
 
+  it("ends after a failure when the database has gone away", async () => {
+    const store = broken.unguardedStore();
+    const running = runRace({
+      startRacer: async () => racerOn(store),
+      valueOf: bucketsOf(store).valueOf,
+      onResult() {},
+      onFailure: () => Promise.reject(new Error("gone")),
+      signal: new AbortController().signal,
+    });
+    await expect(running).rejects.toThrow("gone");
+  });
+
   it("finds a store that fails", async () => {
     const store = memoryStore() as RateLimitStore;
     const { apply } = store;

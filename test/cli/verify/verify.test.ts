@@ -11,6 +11,7 @@ import {
   mysqlUrl,
   type TestDatabase,
 } from "../../support/database.js";
+import { startPostgres } from "../../support/postgres-server.js";
 import { NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { ROOT } from "../../support/run-doctor.js";
 import { MAIN, runCommand } from "../../support/run-init.js";
@@ -168,6 +169,33 @@ describe("verify", () => {
     }
   });
 
+  it("ends when the database falls silent, and says what is left there", async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const child = spawn(process.execPath, [MAIN, "verify", "--yes", "--url", server.url], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [stdout, stderr] = ["", ""];
+    let pausing: Promise<void> | undefined;
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      if (stdout.includes("contract   takes")) pausing ??= server.pause();
+    });
+    const [code] = (await once(child, "close")) as [number];
+    await pausing;
+    server.resume();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /DROP TABLE IF EXISTS "RateLimitVerify\w+", "RateLimitVerify\w+Override";/,
+    );
+    expect(stderr).toMatch(
+      /\nthe database has stopped answering \(.*\), which says nothing about limits/,
+    );
+    expect(stdout).not.toContain("NOT hold");
+  });
+
   it("makes nothing unasked where it cannot ask", async () => {
     await using database = await createSqlite();
     const run = await runCommand(ROOT, ["verify", "--url", database.url]);
@@ -176,9 +204,10 @@ describe("verify", () => {
   });
 
   it.each([
-    ["in the contract", "Uses the tables"],
-    ["in the race", "race "],
-  ])("removes everything when Ctrl-C stops it %s", async (_, line) => {
+    ["in the contract", "Uses the tables", 1],
+    // npx passes on what its child has got from the terminal, too.
+    ["in the race, by way of npx", "race ", 2],
+  ])("removes everything when Ctrl-C stops it %s", async (_, line, times) => {
     await using database = await createPostgres();
     const before = await tablesOf(database, "postgresql");
     const child = spawn(process.execPath, [MAIN, "verify", "--yes", "--url", database.url], {
@@ -190,7 +219,8 @@ describe("verify", () => {
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       const wasReached = stdout.includes(line);
       stdout += text;
-      if (!wasReached && stdout.includes(line)) child.kill("SIGINT");
+      if (wasReached || !stdout.includes(line)) return;
+      for (let i = 0; i < times; i++) setTimeout(() => child.kill("SIGINT"), 50 * i);
     });
     const [code] = (await once(child, "close")) as [number];
     expect({ code, stderr }).toEqual({ code: 1, stderr: "stopped by SIGINT\n" });
