@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { init } from "../../cli/init/init.js";
+import { type Folder, makeFolder } from "./scaffold.js";
 
 /** The built command. */
 export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -15,6 +16,12 @@ interface RunOptions {
 /** Resolves with the text that `init` printed. */
 export async function runInit(root: string, options: RunOptions = {}): Promise<string> {
   return (await collectInit(root, options)).join("\n");
+}
+
+/** An application with these files, in which `init` has run. */
+export async function initIn(files: Record<string, string>): Promise<Folder & { printed: string }> {
+  const app = await makeFolder(files);
+  return { ...app, printed: await runInit(app.root) };
 }
 
 /** Resolves with each text that `init` printed. A diff is one text. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { doctor } from "../../../cli/doctor/doctor.js";
 import { makeFolder } from "../../support/scaffold.js";
 import { monorepo } from "../../support/monorepo.js";
-import { runInit } from "../../support/run-init.js";
+import { initIn } from "../../support/run-init.js";
 import { ROOT } from "../../docs/pages.js";
 import { mkdir, symlink } from "node:fs/promises";
 
@@ -20,8 +20,7 @@ describe("doctor in a monorepo", () => {
   it.each(["", "packages/db", "apps/server"])(
     "finds the database of the server and its table, run in the folder %j",
     async (place) => {
-      await using app = await makeFolder(monorepo());
-      await runInit(app.root);
+      await using app = await initIn(monorepo());
       await mkdir(join(app.root, "packages/db/node_modules/@libsql"), { recursive: true });
       await symlink(
         join(ROOT, "node_modules/@libsql/client"),

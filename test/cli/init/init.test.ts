@@ -3,7 +3,7 @@ import { chmod, lstat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeChange } from "../../../cli/init/files/files.js";
-import { runCommand, runInit } from "../../support/run-init.js";
+import { initIn, runCommand, runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 
 const PACKAGE = `{
@@ -24,6 +24,12 @@ export const t = initTRPC.create();
 function schemaOf(provider: string, rest = ""): string {
   return `generator client {\n  provider = "prisma-client"\n}\n\ndatasource db {\n  provider = "${provider}"\n${rest}}\n`;
 }
+
+const prismaApp = (schema: string) => ({
+  "package.json": PACKAGE,
+  "prisma/schema.prisma": schema,
+  "src/db.ts": CLIENT,
+});
 
 const MODEL = /^model RateLimit \{\n  name  String\n  key   String @default\(""\)\n/m;
 const FOREIGN = `
@@ -63,13 +69,12 @@ describe("a Prisma schema", () => {
       config: { "package.json": `{ "prisma": { "schema": "db/schema.prisma" } }` },
     },
   ])("is found at $place and gets the model once", async ({ place, config }) => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE,
       [place]: schemaOf("sqlite"),
       "src/db.ts": CLIENT,
       ...config,
     });
-    await runInit(app.root);
     const schema = await app.read(place);
     expect(schema).toMatch(MODEL);
     await runInit(app.root);
@@ -77,25 +82,19 @@ describe("a Prisma schema", () => {
   });
 
   it("of several files gets the model in a file of its own", async () => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE,
       "prisma/schema/main.prisma": schemaOf("postgresql"),
       "prisma/schema/user.prisma": "model User {\n  id String @id\n}\n",
       "src/db.ts": CLIENT,
     });
-    await runInit(app.root);
     expect(await app.read("prisma/schema/rate-limit.prisma")).toMatch(MODEL);
     expect(await app.read("prisma/schema/main.prisma")).toBe(schemaOf("postgresql"));
     expect(await runInit(app.root)).toMatch(/^Nothing to change/m);
   });
 
   it("with another package's RateLimit keeps it, and the store gets the other name", async () => {
-    await using app = await makeFolder({
-      "package.json": PACKAGE,
-      "prisma/schema.prisma": schemaOf("postgresql") + FOREIGN,
-      "src/db.ts": CLIENT,
-    });
-    await runInit(app.root);
+    await using app = await initIn(prismaApp(schemaOf("postgresql") + FOREIGN));
     const schema = await app.read("prisma/schema.prisma");
     expect(schema.startsWith(schemaOf("postgresql") + FOREIGN)).toBe(true);
     expect(schema).toMatch(/model TrpcRateLimit \{[^}]*@@map\("trpc_rate_limit"\)/);
@@ -107,27 +106,19 @@ describe("a Prisma schema", () => {
   });
 
   it("for MySQL has the lengths, and the lines for the migration are printed", async () => {
-    await using app = await makeFolder({
-      "package.json": PACKAGE,
-      "prisma/schema.prisma": schemaOf("mysql"),
-      "src/db.ts": CLIENT,
-    });
-    const printed = await runInit(app.root);
+    await using app = await initIn(prismaApp(schemaOf("mysql")));
     const schema = await app.read("prisma/schema.prisma");
     expect(schema).toContain('key   String @default("") @db.VarChar(192)');
-    expect(printed).toContain("ALTER TABLE `RateLimit`\n");
-    expect(printed).toContain(
+    expect(app.printed).toContain("ALTER TABLE `RateLimit`\n");
+    expect(app.printed).toContain(
       "MODIFY `name` VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     );
   });
 
   it("with several database schemas names one for the model", async () => {
-    await using app = await makeFolder({
-      "package.json": PACKAGE,
-      "prisma/schema.prisma": schemaOf("postgresql", '  schemas = ["app", "audit"]\n'),
-      "src/db.ts": CLIENT,
-    });
-    await runInit(app.root);
+    await using app = await initIn(
+      prismaApp(schemaOf("postgresql", '  schemas = ["app", "audit"]\n')),
+    );
     expect(await app.read("prisma/schema.prisma")).toMatch(/@@id\(.*\)\n {2}@@schema\("app"\)/);
   });
 
@@ -158,13 +149,12 @@ describe("a Drizzle schema", () => {
 
 export const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() });
 `;
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE.replace("zod", "drizzle-orm"),
       "drizzle.config.ts": `export default defineConfig({ schema: "./src/tables.ts" });`,
       "src/tables.ts": schema,
       "src/db.ts": `export const db = drizzle(url);\n`,
     });
-    await runInit(app.root);
     const after = await app.read("src/tables.ts");
     expect(after).toContain('import { pgTable, primaryKey, text } from "drizzle-orm/pg-core";');
     expect(after).toContain('export const trpcRateLimits = pgTable(\n  "trpc_rate_limits",');
@@ -175,13 +165,12 @@ export const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() }
   it.each(["./src/db/schema", "./src/db/schema/*.ts", "src/db/schema/**/*"])(
     "that is the folder %s gets a file of its own",
     async (schema) => {
-      await using app = await makeFolder({
+      await using app = await initIn({
         "package.json": PACKAGE.replace("zod", "drizzle-orm"),
         "drizzle.config.ts": `export default defineConfig({ schema: "${schema}", dialect: "mysql" });`,
         "src/db/schema/users.ts": `import { int, mysqlTable } from 'drizzle-orm/mysql-core'\n\nexport const users = mysqlTable('users', { id: int() })\n`,
         "src/db/index.ts": "export const db = drizzle(url)\n",
       });
-      await runInit(app.root);
       const table = await app.read("src/db/schema/rate-limit.ts");
       // As the files beside it are written.
       expect(table).toContain(
@@ -196,13 +185,12 @@ export const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() }
 
   it("with another table in rate-limit.ts gets a file of another name", async () => {
     const other = `import { pgTable, text } from "drizzle-orm/pg-core";\n\nexport const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() });\n`;
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE.replace("zod", "drizzle-orm"),
       "drizzle.config.ts": `export default defineConfig({ schema: "./src/schema", dialect: "postgresql" });`,
       "src/schema/rate-limit.ts": other,
       "src/db.ts": "export const db = drizzle(url);\n",
     });
-    await runInit(app.root);
     expect(await app.read("src/schema/rate-limit.ts")).toBe(other);
     expect(await app.read("src/schema/trpc-rate-limit.ts")).toContain(
       'export const trpcRateLimits = pgTable(\n  "trpc_rate_limits",',
@@ -217,46 +205,43 @@ export const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() }
     ["^0.34.0", "(t) => ({ key: primaryKey({ columns: [t.name, t.key, t.shard] }) }),"],
     ["^0.36.0", "(t) => [primaryKey({ columns: [t.name, t.key, t.shard] })],"],
   ])("of %s gets constraints of the form that its types take", async (range, line) => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE.replace('"zod": "^4.0.0"', `"drizzle-orm": "${range}"`),
       "src/db/schema.ts": `import { pgTable } from "drizzle-orm/pg-core";\n`,
       "src/db/index.ts": "export const db = drizzle(url);\n",
     });
-    await runInit(app.root);
     expect(await app.read("src/db/schema.ts")).toContain(line);
   });
 
   it("of several files is left to its author, with the limits that need it", async () => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE.replace("zod", "drizzle-orm"),
       "drizzle.config.ts": `export default defineConfig({ schema: ["./a.ts", "./b.ts"] });`,
       "db.ts": `export const db = drizzle(url);\n`,
     });
-    const printed = await runInit(app.root);
-    expect(printed).toContain("By hand, in drizzle.config.ts");
-    expect(printed).toContain("By hand, in server/limits.ts (it needs the table):");
+    expect(app.printed).toContain("By hand, in drizzle.config.ts");
+    expect(app.printed).toContain("By hand, in server/limits.ts (it needs the table):");
     expect(Object.keys(await app.readAll())).not.toContain("server/limits.ts");
   });
 });
 
 describe("an application with tRPC that is not T3", () => {
   it("gets the table and the limits, and its author the lines for the rest", async () => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE,
       "tsconfig.json": `{ "compilerOptions": { "module": "NodeNext" } }`,
       "prisma/schema.prisma": schemaOf("sqlite"),
       "server/database/client.ts": CLIENT,
       "server/trpc.ts": TRPC,
     });
-    const printed = await runInit(app.root);
     expect(await app.read("server/trpc.ts")).toBe(TRPC);
     expect(await app.read("server/limits.ts")).toContain(
       'import { prisma } from "./database/client.js";',
     );
-    expect(printed).toContain("By hand, in server/trpc.ts");
-    expect(printed).toContain('import { limiter } from "./limits.js";');
-    expect(printed).toContain("rateLimit: rateLimitRouter,");
-    expect(printed).toContain("<RateLimitProvider client={trpcClient}>");
+    expect(app.printed).toContain("By hand, in server/trpc.ts");
+    expect(app.printed).toContain('import { limiter } from "./limits.js";');
+    expect(app.printed).toContain("rateLimit: rateLimitRouter,");
+    expect(app.printed).toContain("<RateLimitProvider client={trpcClient}>");
   });
 
   it("that has everything is told so, with each file named once", async () => {
@@ -268,15 +253,16 @@ describe("an application with tRPC that is not T3", () => {
   });
 
   it("keeps a limits.ts of its own", async () => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": PACKAGE,
       "prisma/schema.prisma": schemaOf("sqlite"),
       "server/limits.ts": "export const limits = { users: 10 };\n",
       "db.ts": CLIENT,
     });
-    const printed = await runInit(app.root);
     expect(await app.read("server/limits.ts")).toBe("export const limits = { users: 10 };\n");
-    expect(printed).toContain("By hand, in server/limits.ts (there is a file of this name already");
+    expect(app.printed).toContain(
+      "By hand, in server/limits.ts (there is a file of this name already",
+    );
   });
 });
 

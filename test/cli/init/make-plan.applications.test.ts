@@ -1,6 +1,6 @@
 /** `init` in applications with tRPC that were not scaffolded: the caller, the handler, the client. */
 import { describe, expect, it } from "vitest";
-import { runInit } from "../../support/run-init.js";
+import { initIn, runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 import {
   application,
@@ -13,9 +13,8 @@ import {
 const BY_HAND = /^By hand/m;
 describe("an application with tRPC", () => {
   it.each(HOSTS)("on $host is wired whole, once", async ({ options, context, server, url }) => {
-    await using app = await makeFolder(application(options));
-    const printed = await runInit(app.root);
-    expect(printed).not.toMatch(BY_HAND);
+    await using app = await initIn(application(options));
+    expect(app.printed).not.toMatch(BY_HAND);
     const made = await app.read("src/context.ts");
     for (const text of context) expect(made).toContain(text);
     expect(await app.read("src/server.ts")).toContain(server);
@@ -28,7 +27,7 @@ describe("an application with tRPC", () => {
     );
     // The router of the limits parses its input with it.
     expect(await app.read("package.json")).toContain('"zod": "^4.0.0"');
-    expect(printed).toContain(`doctor --app ${url},`);
+    expect(app.printed).toContain(`doctor --app ${url},`);
     const written = await app.readAll();
     expect(await runInit(app.root)).toMatch(/^Nothing to change/);
     expect(await app.readAll()).toEqual(written);
@@ -124,14 +123,13 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
 
   it("in React Native polls, and gets nothing that renders HTML", async () => {
     const files = application({ ...EXPRESS, packages: ["express", "expo", "react-native"] });
-    await using app = await makeFolder(files);
-    const printed = await runInit(app.root);
-    expect(printed).not.toMatch(BY_HAND);
-    expect(printed).toContain("React Native has no EventSource, so its pages poll");
+    await using app = await initIn(files);
+    expect(app.printed).not.toMatch(BY_HAND);
+    expect(app.printed).toContain("React Native has no EventSource, so its pages poll");
     const client = await app.read("src/client.tsx");
     expect(client).toContain('<RateLimitProvider client={client} live="poll">');
     expect(client).not.toMatch(/splitLink|httpSubscriptionLink|RateLimitCountdown/);
-    expect(printed).toContain("const seconds = useCountdown(status?.retryAt);");
+    expect(app.printed).toContain("const seconds = useCountdown(status?.retryAt);");
   });
 
   it("whose answers have fields of its own is told the line", async () => {
@@ -139,9 +137,8 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
       "appRouter, createContext }",
       "appRouter, createContext, responseMeta: () => ({ headers }) }",
     );
-    await using app = await makeFolder(application({ ...EXPRESS, server }));
-    const printed = await runInit(app.root);
-    expect(printed).toMatch(/^By hand, in src\/server\.ts/m);
+    await using app = await initIn(application({ ...EXPRESS, server }));
+    expect(app.printed).toMatch(/^By hand, in src\/server\.ts/m);
     expect(await app.read("src/server.ts")).toBe(server);
   });
 
@@ -154,10 +151,9 @@ export type Context = {
 
 export const createContext = wrap((headers: Headers) => make({ pool, headers }));
 `;
-    await using app = await makeFolder(application({ ...EXPRESS, context }));
-    const printed = await runInit(app.root);
+    await using app = await initIn(application({ ...EXPRESS, context }));
     expect(await app.read("src/context.ts")).toContain("address?: string | undefined;");
-    const lines = printed.slice(printed.indexOf("By hand")).replace(/^ {4}/gm, "");
+    const lines = app.printed.slice(app.printed.indexOf("By hand")).replace(/^ {4}/gm, "");
     expect(lines).toContain('import { clientAddress } from "trpc-rate-limit/server";');
     expect(lines).toContain("address: clientAddress(headers),");
   });
@@ -165,10 +161,9 @@ export const createContext = wrap((headers: Headers) => make({ pool, headers }))
   it("whose tRPC has no context is told the lines for one", async () => {
     const files = application(EXPRESS);
     files["src/trpc.ts"] = files["src/trpc.ts"]!.replace(".context<Context>()", "");
-    await using app = await makeFolder(files);
-    const printed = await runInit(app.root);
-    expect(printed).toContain("By hand, in src/trpc.ts (its context does not say who calls):");
-    expect(printed).toContain("initTRPC.context<{ address: string | undefined }>()");
+    await using app = await initIn(files);
+    expect(app.printed).toContain("By hand, in src/trpc.ts (its context does not say who calls):");
+    expect(app.printed).toContain("initTRPC.context<{ address: string | undefined }>()");
     expect(await app.read("src/trpc.ts")).toBe(files["src/trpc.ts"]);
   });
 });
@@ -265,12 +260,11 @@ export const prisma = make("postgresql://localhost/app");
     ["is not the only one", client("{ connectionString: a }"), "new PrismaPg({});"],
     ["is older than 6.16.1", client("{ connectionString: a }"), "", "^6.6.0"],
   ])("gets none if the adapter %s", async (_, files, more = "", range = "^7.0.0") => {
-    await using app = await makeFolder({
+    await using app = await initIn({
       ...files,
       "src/db.ts": files["src/db.ts"]! + more,
       "package.json": files["package.json"]!.replace("^7.0.0", range),
     });
-    await runInit(app.root);
     expect(await app.read("src/limits.ts")).toContain("prismaStore(prisma)");
   });
 });

@@ -6,7 +6,7 @@ import {
   turboMonorepo,
   workersMonorepo,
 } from "../../support/monorepo.js";
-import { runInit } from "../../support/run-init.js";
+import { initIn, runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 
 const BY_HAND = /^By hand/m;
@@ -38,8 +38,7 @@ describe("init in a monorepo", () => {
   });
 
   it("opens the store with the database that the server makes", async () => {
-    await using app = await makeFolder(monorepo());
-    await runInit(app.root);
+    await using app = await initIn(monorepo());
     const limits = await app.read("packages/api/src/limits.ts");
     expect(limits).toContain('import { rateLimits } from "@shop/db/schema/rate-limit";');
     expect(limits).toContain("export function keepLimitsIn(db: Database): void {");
@@ -76,13 +75,14 @@ app.use("/trpc/*", trpcServer({
   createContext: (_opts, context) => createContext({ context }),
 }));
 `;
-    await using app = await makeFolder({ ...monorepo(), "apps/server/src/index.ts": handler });
-    const printed = await runInit(app.root);
+    await using app = await initIn({ ...monorepo(), "apps/server/src/index.ts": handler });
     expect(await app.read("apps/server/src/index.ts")).toContain(
       "  router: appRouter,\n  responseMeta: rateLimitResponseMeta,\n",
     );
     expect(await app.read("apps/server/package.json")).toContain('"trpc-rate-limit": "^1.2.3"');
-    expect(printed).toContain("doctor --app http://localhost:3000/trpc, in packages/api, while");
+    expect(app.printed).toContain(
+      "doctor --app http://localhost:3000/trpc, in packages/api, while",
+    );
   });
 
   it("takes the user of better-auth's session, whose table has a column userId", async () => {
@@ -105,30 +105,27 @@ app.use("/trpc/*", trpcServer({
 
   it("imports a client that the database's package exports", async () => {
     const db = `import { drizzle } from "drizzle-orm/libsql";\nexport const db = drizzle(process.env.URL!);\n`;
-    await using app = await makeFolder(monorepo({ db }));
-    await runInit(app.root);
+    await using app = await initIn(monorepo({ db }));
     const limits = await app.read("packages/api/src/limits.ts");
     expect(limits).toContain('import { db } from "@shop/db";');
     expect(limits).not.toContain("lazyStore");
   });
 
   it("adds a model to a folder of Prisma's schema", async () => {
-    await using app = await makeFolder(monorepo({ orm: "prisma" }));
-    const printed = await runInit(app.root);
+    await using app = await initIn(monorepo({ orm: "prisma" }));
     expect(await app.read("packages/db/prisma/schema/rate-limit.prisma")).toContain(
       "model RateLimit {",
     );
     expect(await app.read("packages/api/src/limits.ts")).toContain(
       'return prismaStore(database, { pool: "own" });',
     );
-    expect(printed).toContain(
+    expect(app.printed).toContain(
       "2. npm run db:push (or npm run db:migrate)\n3. npm run db:generate\n",
     );
   });
 
   it("wires tRPC, the router and the client", async () => {
-    await using app = await makeFolder(monorepo({ session: true }));
-    await runInit(app.root);
+    await using app = await initIn(monorepo({ session: true }));
     const trpc = await app.read("packages/api/src/index.ts");
     expect(trpc).toContain("formatRateLimitError(shape, error, limiter)");
     expect(trpc).toContain(
@@ -168,18 +165,17 @@ app.use("/trpc/*", trpcServer({
     ["bun", "package.json", '      "trpc-rate-limit": "^1.2.3",\n'],
     ["pnpm", "pnpm-workspace.yaml", "  trpc-rate-limit: ^1.2.3\n  zod: "],
   ] as const)("adds the package to the catalog of %s", async (packageManager, file, text) => {
-    await using app = await makeFolder(monorepo({ packageManager }));
-    const printed = await runInit(app.root);
+    await using app = await initIn(monorepo({ packageManager }));
     expect(await app.read(file)).toContain(text);
     // The context of the server imports clientAddress.
     for (const folder of ["packages/api", "apps/server", "apps/web"]) {
       expect(await app.read(`${folder}/package.json`)).toContain('"trpc-rate-limit": "catalog:"');
     }
     expect(await app.read("packages/db/package.json")).not.toContain("trpc-rate-limit");
-    expect(printed).toContain(
+    expect(app.printed).toContain(
       `1. ${packageManager} install\n2. take @libsql/client 0.17.4 in place`,
     );
-    expect(printed).toContain(`\n3. ${packageManager} run db:push`);
+    expect(app.printed).toContain(`\n3. ${packageManager} run db:push`);
   });
 
   it("keeps the ends of lines", async () => {

@@ -1,6 +1,6 @@
 /** `init` in applications with versions that this package does not support: tRPC 10, and Prisma 4 and 5. */
 import { describe, expect, it } from "vitest";
-import { runInit } from "../../support/run-init.js";
+import { initIn, runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 import { application, EXPRESS, type Files, packageJson } from "../../support/trpc-applications.js";
 
@@ -30,8 +30,8 @@ describe("tRPC 10", () => {
     ["by its range", trpc10()],
     ["by what is installed", { ...trpc10("*"), ...installed("10.45.4") }],
   ])("%s gets a limiter, and nothing that needs tRPC 11", async (_, files) => {
-    await using app = await makeFolder(files);
-    const printed = await runInit(app.root);
+    await using app = await initIn(files);
+    const { printed } = app;
     const after = await app.readAll();
     const changed = Object.keys(after).filter((file) => after[file] !== files[file]);
     expect(changed.toSorted()).toEqual(["package.json", "src/limits.ts", "src/rate-limit.sql"]);
@@ -51,10 +51,9 @@ describe("tRPC 10", () => {
   });
 
   it("is not installed by a command that npm refuses", async () => {
-    await using app = await makeFolder(trpc10());
-    const printed = await runInit(app.root);
+    await using app = await initIn(trpc10());
     const [, added] = /^1\. add this to the package\.json at the root[^\n]*\n\n([^]*?)\n\n/m.exec(
-      printed,
+      app.printed,
     )!;
     expect(JSON.parse(`{${added}}`)).toEqual({
       overrides: { "trpc-rate-limit": { "@trpc/client": "*", "@trpc/server": "^10.43.0" } },

@@ -10,7 +10,7 @@ import { drizzleStore } from "../../../../server/drizzle/index.js";
 import { createRateLimiter, HOUR, pgStore, RateLimitStoreError } from "../../../../server/index.js";
 import { CLIENT, POOL, SCHEMA, TABLES, withPackages } from "../../../support/odd-project.js";
 import { faultsOf, findingOf, ROOT, runDoctor } from "../../../support/run-doctor.js";
-import { runInit } from "../../../support/run-init.js";
+import { initIn, runInit } from "../../../support/run-init.js";
 import { type Folder, makeFolder } from "../../../support/scaffold.js";
 import { createSupabase } from "../../../support/supabase.js";
 
@@ -204,10 +204,9 @@ it("writes no such lines where nothing speaks of Supabase, or of PostgreSQL", as
 
 it("leaves Drizzle before 0.36, which has no row-level security, to the printed lines", async () => {
   const old = withPackages("drizzle-orm").replace('"*"', '"^0.33.0"');
-  await using app = await makeFolder({ ...DRIZZLE, "package.json": old, "schema.ts": TABLES });
-  const printed = await runInit(app.root);
+  await using app = await initIn({ ...DRIZZLE, "package.json": old, "schema.ts": TABLES });
   expect(await app.read("schema.ts")).not.toContain("enableRLS");
-  expect(printedSql(printed)).toContain(
+  expect(printedSql(app.printed)).toContain(
     'ALTER TABLE "rate_limits_override" ENABLE ROW LEVEL SECURITY;',
   );
 });

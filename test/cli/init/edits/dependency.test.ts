@@ -1,8 +1,7 @@
 /** The version of the package that `init` writes into package.json or a catalog. */
 import { expect, it } from "vitest";
 import { monorepo } from "../../../support/monorepo.js";
-import { runInit } from "../../../support/run-init.js";
-import { makeFolder } from "../../../support/scaffold.js";
+import { initIn } from "../../../support/run-init.js";
 
 const withRange = (range: string) => {
   const files = monorepo({ packageManager: "pnpm" });
@@ -14,15 +13,13 @@ const withRange = (range: string) => {
 };
 
 it("is in the catalog what the root has already", async () => {
-  await using app = await makeFolder(withRange("~1.0.5"));
-  await runInit(app.root);
+  await using app = await initIn(withRange("~1.0.5"));
   expect(await app.read("pnpm-workspace.yaml")).toContain("  trpc-rate-limit: ~1.0.5\n");
   expect(await app.read("packages/api/package.json")).toContain('"trpc-rate-limit": "catalog:"');
 });
 
 it("is the path of a tarball from each package, because pnpm has no paths in a catalog", async () => {
-  await using app = await makeFolder(withRange("file:../trpc-rate-limit.tgz"));
-  await runInit(app.root);
+  await using app = await initIn(withRange("file:../trpc-rate-limit.tgz"));
   expect(await app.read("pnpm-workspace.yaml")).not.toContain("trpc-rate-limit");
   for (const folder of ["packages/api", "apps/web"]) {
     expect(await app.read(`${folder}/package.json`)).toContain(

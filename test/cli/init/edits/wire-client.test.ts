@@ -1,7 +1,7 @@
 /** The client of tRPC that `init` wires, or the lines that it prints for that client. */
 import { describe, expect, it } from "vitest";
-import { runInit } from "../../../support/run-init.js";
-import { type Folder, makeFolder } from "../../../support/scaffold.js";
+import { initIn, runInit } from "../../../support/run-init.js";
+import { makeFolder } from "../../../support/scaffold.js";
 import { application, EXPRESS, type Files } from "../../../support/trpc-applications.js";
 
 const withClient = (files: Files): Files => {
@@ -10,32 +10,28 @@ const withClient = (files: Files): Files => {
   return all;
 };
 
-async function planned(files: Files): Promise<{ printed: string; app: Folder }> {
-  const app = await makeFolder(withClient(files));
-  return { printed: await runInit(app.root), app };
-}
+const planned = (files: Files) => initIn(withClient(files));
 
 const ROUTER = `import type { AppRouter } from "./router";\n`;
 const LINKS = `[httpBatchLink({ url: "/trpc", transformer: superjson })]`;
 
 describe("the client of the hooks is wired", () => {
   it("that polls, where it sends a token: its subscriptions would have none", async () => {
-    const { printed, app } = await planned({
+    await using app = await planned({
       "src/client.tsx": application(EXPRESS)["src/client.tsx"]!.replace(
         `url: "/trpc"`,
         `url: "/trpc", headers: () => ({ authorization: token() })`,
       ),
     });
-    await using _ = app;
-    expect(printed).not.toMatch(/^By hand/m);
-    expect(printed.match(/The client in src\/client\.tsx sends headers/g)).toHaveLength(1);
+    expect(app.printed).not.toMatch(/^By hand/m);
+    expect(app.printed.match(/The client in src\/client\.tsx sends headers/g)).toHaveLength(1);
     const client = await app.read("src/client.tsx");
     expect(client).toContain('<RateLimitProvider client={client} live="poll">');
     expect(client).not.toMatch(/splitLink|httpSubscriptionLink/);
   });
 
   it("before another client of the same package, with the type of the router that it lacks", async () => {
-    const { printed, app } = await planned({
+    await using app = await planned({
       "src/a/plain.ts": `import { createTRPCClient, httpLink } from "@trpc/client";
 ${ROUTER.replace("./", "../")}export const plain = createTRPCClient<AppRouter>({ links: [httpLink({ url: "/other" })] });
 `,
@@ -61,8 +57,7 @@ export function Provider(props: { children: React.ReactNode }) {
 }
 `,
     });
-    await using _ = app;
-    expect(printed).not.toMatch(/^By hand/m);
+    expect(app.printed).not.toMatch(/^By hand/m);
     expect(await app.read("src/a/plain.ts")).not.toContain("rateLimitLink");
     const provider = await app.read("src/page/provider.tsx");
     expect(provider).toContain(`import { type AppRouter } from "../router";`);
@@ -75,7 +70,7 @@ export function Provider(props: { children: React.ReactNode }) {
   });
 
   it("that gets its links from a variable", async () => {
-    const { printed, app } = await planned({
+    await using app = await planned({
       "src/client.tsx": `import { QueryClientProvider } from "@tanstack/react-query";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 ${ROUTER}
@@ -85,8 +80,7 @@ export const client = createTRPCClient<AppRouter>({ links });
 export const App = () => <QueryClientProvider client={queries}>hello</QueryClientProvider>;
 `,
     });
-    await using _ = app;
-    expect(printed).not.toMatch(/^By hand/m);
+    expect(app.printed).not.toMatch(/^By hand/m);
     const client = await app.read("src/client.tsx");
     expect(client).toContain('  false: httpBatchLink({ url: "/trpc" }),\n})];\n');
     expect(client).toContain("<RateLimitProvider client={client}>");
@@ -95,7 +89,7 @@ export const App = () => <QueryClientProvider client={queries}>hello</QueryClien
 
 describe("printed lines", () => {
   it("give hooks of createTRPCNext a client, which they are not", async () => {
-    const { printed, app } = await planned({
+    await using app = await planned({
       "src/utils/api.ts": `import { httpBatchLink } from "@trpc/client";
 import { createTRPCNext } from "@trpc/next";
 ${ROUTER.replace("./", "../")}
@@ -113,11 +107,10 @@ const App = ({ Component, pageProps }) => <Component {...pageProps} />;
 export default api.withTRPC(App);
 `,
     });
-    await using _ = app;
     expect(await app.read("src/utils/api.ts")).toContain(
       "rateLimitLink<AppRouter>({ limits: {} }),",
     );
-    const lines = printed.slice(printed.indexOf("By hand, in src/pages/_app.tsx"));
+    const lines = app.printed.slice(app.printed.indexOf("By hand, in src/pages/_app.tsx"));
     expect(lines).toContain(`    import { RateLimitProvider, api } from "../utils/api";
 
     // In a component below withTRPC:
@@ -139,7 +132,7 @@ export default api.withTRPC(App);
   ]`,
     );
     const files = withClient({ "src/client.tsx": client });
-    // The file of tRPC has no known form, so all that comes after it is printed.
+    // The file of tRPC has no known form, so all that comes after it is app.printed.
     files["src/trpc.ts"] = files["src/trpc.ts"]!.replace(
       "export const t =",
       "export const t = () =>",
@@ -166,9 +159,8 @@ splitLink({
   });
 
   it("are a whole client, where none was found", async () => {
-    const { printed, app } = await planned({});
-    await using _ = app;
-    const lines = printed.slice(printed.indexOf("By hand")).replace(/^ {4}/gm, "");
+    await using app = await planned({});
+    const lines = app.printed.slice(app.printed.indexOf("By hand")).replace(/^ {4}/gm, "");
     expect(lines).toContain("By hand, in the file of your tRPC client (it was not found)");
     expect(lines).toContain(
       "export const trpcClient = createTRPCClient<AppRouter>({\n  links: [\n",

@@ -1,7 +1,6 @@
 /** What counts as the database client of a file, and what does not. */
 import { describe, expect, it } from "vitest";
-import { runInit } from "../../../support/run-init.js";
-import { makeFolder } from "../../../support/scaffold.js";
+import { initIn } from "../../../support/run-init.js";
 import { SCHEMA, TABLES, withPackages } from "../../../support/odd-project.js";
 
 const prisma = (text: string) => ({
@@ -19,12 +18,11 @@ const drizzle = (text: string) => ({
 
 /** The store in `limits.ts`, or what is printed about the file of the client. */
 async function found(files: Record<string, string>): Promise<string> {
-  await using app = await makeFolder(files);
-  const printed = await runInit(app.root);
+  await using app = await initIn(files);
   const written = await app.readAll();
   const limits = Object.keys(written).find((file) => file.endsWith("limits.ts"));
   if (limits === undefined)
-    return /^By hand, in src\/db\.ts [^\n]*\n\n +(.*)$/m.exec(printed)?.[1] ?? "";
+    return /^By hand, in src\/db\.ts [^\n]*\n\n +(.*)$/m.exec(app.printed)?.[1] ?? "";
   const text = written[limits]!;
   return `${/import .*"\.\.?\/db";/.exec(text)?.[0] ?? ""} ${/\w+Store\((?:\(\) => \w+Store\()?(\w+(?:\(\))?)/.exec(text)?.[1]}`;
 }
@@ -148,10 +146,9 @@ export function deleteEverything() {
 });
 
 it("prints the limits whole, with the import of what is to be exported", async () => {
-  await using app = await makeFolder(drizzle("const db = drizzle(client);\nexport const a = 1;\n"));
-  const printed = await runInit(app.root);
-  expect(printed).toContain("By hand, in src/db.ts (the limits need its client, exported):");
-  expect(printed).toContain("(it comes after src/db.ts):");
-  expect(printed).toMatch(/import \{ db \} from "\.\.?\/db";/);
-  expect(printed).toContain("store: drizzleStore(db, { table: rateLimits }),");
+  await using app = await initIn(drizzle("const db = drizzle(client);\nexport const a = 1;\n"));
+  expect(app.printed).toContain("By hand, in src/db.ts (the limits need its client, exported):");
+  expect(app.printed).toContain("(it comes after src/db.ts):");
+  expect(app.printed).toMatch(/import \{ db \} from "\.\.?\/db";/);
+  expect(app.printed).toContain("store: drizzleStore(db, { table: rateLimits }),");
 });

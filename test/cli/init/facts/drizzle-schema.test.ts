@@ -8,8 +8,7 @@ import { PgDialect, QueryBuilder as PgBuilder } from "drizzle-orm/pg-core";
 import { QueryBuilder as SqliteBuilder, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
 import { LIMITS, OVERRIDES } from "../../../../server/store/sql/table/catalog.js";
-import { runInit } from "../../../support/run-init.js";
-import { makeFolder } from "../../../support/scaffold.js";
+import { initIn } from "../../../support/run-init.js";
 
 const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 
@@ -27,7 +26,7 @@ const cores: [string, Builder][] = [
 describe.each(cores)("the tables of init in a Drizzle schema of %s", (core, builder) => {
   it("have the columns that a store reads, under `casing: snake_case`, too", async () => {
     const create = `${core}Table`;
-    await using app = await makeFolder({
+    await using app = await initIn({
       "package.json": JSON.stringify({
         type: "module",
         dependencies: { "@trpc/server": "1", "drizzle-orm": "1" },
@@ -36,7 +35,6 @@ describe.each(cores)("the tables of init in a Drizzle schema of %s", (core, buil
       "schema.ts": `import { ${create} } from "drizzle-orm/${core}-core";\n`,
       "db.ts": `export const db = drizzle(url, { casing: "snake_case" });\n`,
     });
-    await runInit(app.root);
     await symlink(MODULES, join(app.root, "node_modules"));
     const tables = (await import(/* @vite-ignore */ join(app.root, "schema.ts"))) as {
       rateLimits: Table;

@@ -4,7 +4,7 @@ import { findTable } from "../../../../cli/doctor/find-table.js";
 import { placesOf } from "../../../../cli/doctor/places.js";
 import { applicationWithDatabase } from "../../../support/application-with-database.js";
 import { withPackages } from "../../../support/odd-project.js";
-import { runInit } from "../../../support/run-init.js";
+import { initIn, runInit } from "../../../support/run-init.js";
 import { makeFolder } from "../../../support/scaffold.js";
 
 describe.each(["", "apps/web", "packages/database"])("run in the folder %j, init", (place) => {
@@ -28,8 +28,7 @@ describe.each(["", "apps/web", "packages/database"])("run in the folder %j, init
   });
 
   it("lets doctor find the name of the table", async () => {
-    await using app = await makeFolder(applicationWithDatabase());
-    await runInit(app.root);
+    await using app = await initIn(applicationWithDatabase());
     const { schema } = await placesOf(`${app.root}/${place}`.replace(/\/$/, ""));
     expect(await findTable(schema)).toBe("rate_limits");
   });
@@ -39,35 +38,32 @@ it("adds the package of the database to an application that has it by its server
   const files = applicationWithDatabase();
   const file = "apps/web/package.json";
   files[file] = files[file]!.replace('    "@poll/database": "workspace:*",\n', "");
-  await using app = await makeFolder(files);
-  await runInit(app.root);
+  await using app = await initIn(files);
   expect(await app.read(file)).toContain('"@poll/database": "workspace:*",');
 });
 
 it("names the usual model where the other models are not mapped to such names", async () => {
   const file = "packages/database/prisma/models/user.prisma";
-  await using app = await makeFolder(
+  await using app = await initIn(
     applicationWithDatabase({
       [file]:
         'model User {\n  id Int @id\n}\n\nmodel Poll {\n  id Int @id\n\n  @@map("polls")\n}\n\nmodel Vote {\n  id Int @id\n}\n',
     }),
   );
-  await runInit(app.root);
   expect(await app.read("packages/database/prisma/rate-limit.prisma")).not.toContain("@@map");
 });
 
 it("writes the model into another file where the schema has a file of its name", async () => {
   const file = "packages/database/prisma/rate-limit.prisma";
-  await using app = await makeFolder(
+  await using app = await initIn(
     applicationWithDatabase({
       [file]: 'model Attempts {\n  id Int @id\n\n  @@map("rate_limits")\n}\n',
     }),
   );
-  const printed = await runInit(app.root);
   const model = await app.read("packages/database/prisma/trpc-rate-limit.prisma");
   expect(model).toContain("model TrpcRateLimit {");
   expect(model).toContain('@@map("trpc_rate_limit")');
-  expect(printed).toContain("There is model Attempts in prisma/rate-limit.prisma, so");
+  expect(app.printed).toContain("There is model Attempts in prisma/rate-limit.prisma, so");
 });
 
 describe("the root of a workspace", () => {

@@ -1,8 +1,7 @@
 /** The commands that change the database: those that the application's own scripts run. */
 import { expect, it } from "vitest";
 import { prisma, TABLES } from "../../../support/odd-project.js";
-import { runInit } from "../../../support/run-init.js";
-import { makeFolder } from "../../../support/scaffold.js";
+import { initIn } from "../../../support/run-init.js";
 
 const LOCK = { "prisma/migrations/migration_lock.toml": `provider = "postgresql"\n` };
 const JOURNAL = { "drizzle/meta/_journal.json": "{}\n" };
@@ -11,9 +10,8 @@ const manifest = (scripts: Record<string, string>, name: string, packageManager 
   JSON.stringify({ packageManager, scripts, dependencies: { [name]: "^7.0.0" } }, undefined, 2);
 
 async function stepsIn(files: Record<string, string | Buffer>): Promise<string[]> {
-  await using app = await makeFolder(files as Record<string, string>);
-  const printed = await runInit(app.root);
-  return [...printed.slice(printed.indexOf("\nNext:")).matchAll(/^\d\. (.*)$/gm)].map(
+  await using app = await initIn(files as Record<string, string>);
+  return [...app.printed.slice(app.printed.indexOf("\nNext:")).matchAll(/^\d\. (.*)$/gm)].map(
     ([, step]) => step!,
   );
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { ROOT } from "../../../docs/pages.js";
-import { runInit } from "../../../support/run-init.js";
+import { initIn, runInit } from "../../../support/run-init.js";
 import { makeFolder, openFolder } from "../../../support/scaffold.js";
 import { application, EXPRESS, type Files } from "../../../support/trpc-applications.js";
 
@@ -88,8 +88,8 @@ function codeOf(printed: string, step: string): string {
 }
 
 it("name a mutation, its builder, and a component that calls it", async () => {
-  await using app = await makeFolder(todos());
-  const printed = await runInit(app.root);
+  await using app = await initIn(todos());
+  const { printed } = app;
   expect(printed).not.toMatch(/^By hand/m);
   expect(printed).toContain("limit a procedure, such as todo.create in src/routers/todo.ts, with ");
   expect(codeOf(printed, "limit a procedure"))
