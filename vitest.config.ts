@@ -46,12 +46,15 @@ const oneStore = [
   "test/compatibility/rows.test.ts",
   "test/server/limiter/limits/overrides/overrides-inside.plan-row.test.ts",
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
-  "test/server/store/drivers/{d1,mysql/mysql-store,prepared-texts}.test.ts",
-  "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool,prisma-own-pool}.test.ts",
+  "test/server/changes/postgres-channel.test.ts",
+  "test/server/store/drivers/{d1,mysql/mysql-store,pg/prepared-query,prepared-texts}.test.ts",
+  "test/server/store/drivers/prisma/{prisma-names,prisma-store,prisma-6}.test.ts",
+  "test/server/store/drivers/prisma/{prisma-pool,prisma-own-pool}.test.ts",
   "test/server/store/drivers/sqlite/*.test.ts",
   "test/server/{drizzle,kysely}/*-store.test.ts",
   "test/server/store/sql/{database-errors.real,dialect.few-reads,table/check-table}.test.ts",
   "test/server/store/sql/{mysql/mysql,mysql/mysql.*,sqlite/sqlite}.test.ts",
+  "test/server/store/sql/postgresql/postgresql.rounding.test.ts",
   "test/server/store/transactions/owned-by-store.bounds.test.ts",
 ];
 /**
