@@ -160,7 +160,6 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
       setupFiles: ["test/support/shared-process.ts", "test/support/shared-document.ts"],
       // After the first project, so that a process goes on with the same one.
       sequence: { groupOrder: 1 },
-      globalSetup,
     },
   },
   // Its tests write tests of the documentation into folders of their own, and run them there.

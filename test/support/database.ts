@@ -95,7 +95,7 @@ export async function createTemplate(server: string, name: string): Promise<void
   url.pathname = name;
   const prisma = connectPostgres(url.href, 1);
   await migratePostgres(prisma);
-  // Nobody may be connected to what is copied.
+  // PostgreSQL copies no database that has a connection.
   await prisma.$disconnect();
 }
 

@@ -1,4 +1,4 @@
-/** What a run that was killed has left: the next run finds it, and its statement removes it. */
+/** Tables of a killed run: the next run finds them, and the statement that it prints removes them. */
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../cli/doctor/finding.js";
 import { findTarget, type Target } from "../../../cli/verify/find-target.js";
