@@ -216,8 +216,9 @@ describe("the race", { timeout: SLOW.timeout }, () => {
     // Before the first race of a server is over, there is no result.
     const results = counts.filter((text) => text.trim() !== "");
     expect(results.join()).toMatch(/^(?:\d+ granted,?)+$/);
+    // How many of them are seen depends on how often a busy machine draws: see use-replay.test.ts.
     if (reducedMotion === "reduce") expect(results).toEqual(["10 granted"]);
-    else expect(results.length).toBeGreaterThan(5);
+    else expect([results.includes("0 granted"), results.at(-1)]).toEqual([true, "10 granted"]);
   });
 });
 

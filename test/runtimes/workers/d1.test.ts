@@ -17,7 +17,7 @@ import { hasWorkerd, NO_WORKERD } from "./start-worker.js";
 const d1 = emptyD1();
 afterAll(() => d1[Symbol.asyncDispose]());
 
-/** The statements that were sent: one list for each round trip. */
+/** The statements that were sent: one list for each round trip, without probes of a slow database. */
 interface Recorded {
   db: D1DatabaseLike;
   sent: { text: string; params: readonly unknown[] }[][];
@@ -38,7 +38,7 @@ function recorded(db: D1DatabaseLike): Recorded {
     const wrapped = {
       bind: (...given: never[]) => wrap(text, given),
       all: () => {
-        sent.push([{ text, params }]);
+        if (text !== "SELECT 1") sent.push([{ text, params }]);
         return statement.all();
       },
       statement,
