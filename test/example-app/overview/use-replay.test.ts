@@ -31,7 +31,7 @@ function replay(first?: readonly number[], { isOld = false } = {}) {
   return {
     seen: () => result.current,
     show: (answers: readonly number[]) => rerender({ answers, isOld: false }),
-    pass: (duration: number) => act(() => vi.advanceTimersByTime(duration)),
+    pass: (duration: number) => act(() => void vi.advanceTimersByTime(duration)),
   };
 }
 
