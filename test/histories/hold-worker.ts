@@ -43,7 +43,7 @@ const limiter = createRateLimiter({ store, limits: holdLimits(capacity).configs 
 await run().catch(() => {});
 while (!(await limiter.getValue("window").catch(() => undefined))) await sleep(10);
 console.log("ready");
-if (ahead !== 0) reportClockError(store);
+reportClockError(store);
 await once(process.stdin, "data");
 let isOn = true;
 process.stdin.once("end", () => (isOn = false));

@@ -15,7 +15,7 @@ export interface LeaseWorkersOptions {
 
 export interface LeaseWorkers extends WorkerProcesses {
   events: RecordedEvent[];
-  /** How far a process with a wrong clock may have been from the clock of the database, ms. */
+  /** How far a process may have been from the clock of the database, ms. */
   clockError(): number;
 }
 

@@ -19,7 +19,7 @@ const minutes = Number(process.env["HISTORY_MINUTES"] ?? (isNightly ? 5 : 0));
 const DURATION = minutes > 0 ? minutes * 60_000 : 5000;
 /** Twenty processes take long to start, and to end, on a machine with other load. */
 const timeout = DURATION + 240_000;
-/** How far a process with a right clock may be from the database's clock, on a busy machine, ms. */
+/** How far a process may be from the clock of the database, ms, unless it reports more. */
 const CLOCK_ERROR = 50;
 
 type Disturbance = "kills" | "pauses" | "lost answers";

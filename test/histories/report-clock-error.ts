@@ -1,6 +1,6 @@
 /**
- * A process whose own clock is wrong knows the database's clock only within the round trips of its
- * readings, which are long on a busy machine. The check of its calls allows for that error.
+ * A process knows the database's clock only within the round trips of its readings, which are long on a
+ * busy machine. The check of its calls allows for that error.
  */
 import type { RateLimitStore } from "../../server/index.js";
 

@@ -99,8 +99,10 @@ it.each(databases)(
     const still = workers[1]!;
     await holding(still);
     still.child.kill("SIGSTOP");
-    const open = still.cut(now());
+    const stopped = now();
     await wait(STANDSTILL);
+    // Only now, because a slot that was entered just before is read of meanwhile.
+    const open = still.cut(stopped);
     const again = now();
     still.child.kill("SIGCONT");
     await add();
@@ -118,7 +120,7 @@ it.each(databases)(
     expect(open.length).toBeGreaterThan(0);
     for (const id of open) expect(still.worked.get(id) ?? 0).toBeLessThan(again);
     const all = workers.flatMap(({ held }) => [...held.values()]);
-    expect(all.length).toBeGreaterThan(20);
+    expect(all.length).toBeGreaterThan(10);
     expect(mostAtOnce(all)).toBe(SLOTS);
     // The slot of the process that was killed is used again.
     const end = Math.max(...[...killed.held.values()].map(({ to }) => to));
