@@ -16,7 +16,7 @@ import {
   shardConfig,
   toleranceOf,
 } from "../core/config.js";
-import { mostHeld } from "../core/count.js";
+import { isSatisfiableBy, usedShards } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { CheckedRateLimit, RateLimitStatus } from "./types.js";
 
@@ -96,10 +96,9 @@ function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
   const { value, config, fullest, closedUntil = -Infinity } = snapshot;
   const { shards = 1, shadow } = config;
   if (shadow) return -Infinity;
-  const seen = Math.min(shards, 2);
+  const seen = usedShards(config);
   const part = shardConfig(config);
-  // The comparison of `isSatisfiable`, without what reservations need.
-  if (seen * leastUsed(part) + count > seen * mostUsed(part, -toleranceOf(part))) return Infinity;
+  if (!isSatisfiableBy(seen, part, count)) return Infinity;
   if (fullest) {
     const opens = Math.min(...fullest.map((row) => row.closedUntil ?? -Infinity));
     return Math.max(Math.ceil(opens), whenEnough(fullest, part, count));
@@ -107,7 +106,7 @@ function grantedAt(snapshot: RateLimitSnapshot, count: number): number {
   const held = { ...snapshot, value: Math.max(value, (value * seen) / shards) };
   const enoughAt = whenEnough(
     [held],
-    { ...part, rate: seen * part.rate, capacity: mostHeld(config) },
+    { ...part, rate: seen * part.rate, capacity: seen * capacityOf(part) },
     count,
   );
   // A closed bucket also denies a call for no token, and no hold that lapses opens the bucket.
@@ -133,7 +132,7 @@ function exceedsAt(snapshot: RateLimitSnapshot, remaining: number): number {
 function whenEnough(tokens: readonly RateLimitState[], config: Bucket, count: number): number {
   const rows = tokens.map((row) => readingOf(config, row));
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
-  const most = mostUsed(config, -toleranceOf(config));
+  const most = mostUsed(config);
   const missing = (ms: number) => {
     const used = rows.map((row) => refill(config, row, since + ms).used);
     const sum = used.reduce((total, each) => total + each);

@@ -131,7 +131,7 @@ export function shortestWait(guess: number, passes: (wait: number) => boolean): 
  * take does, or a call that got its tokens could be told to wait for them.
  */
 export function roundUp(value: number, config: Bucket): number {
-  const isRounding = value < 0 && emptyAt(config) - value <= mostUsed(config, -toleranceOf(config));
+  const isRounding = value < 0 && emptyAt(config) - value <= mostUsed(config);
   return isRounding ? 0 : value;
 }
 

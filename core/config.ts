@@ -140,10 +140,11 @@ export function leastUsed(config: Bucket): number {
 }
 
 /**
- * The most that may be used after a call that has to leave at least `floor`; see {@link floorOf}. No more
- * than a double holds.
+ * The most that may be used after a call. No more than a double holds.
+ *
+ * @param floor the least that the call has to leave; see {@link floorOf}. @default without `reserve`
  */
-export function mostUsed(config: Bucket, floor: number): number {
+export function mostUsed(config: Bucket, floor: number = -toleranceOf(config)): number {
   return Math.min(emptyAt(config) - floor, Number.MAX_VALUE);
 }
 

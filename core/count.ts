@@ -88,14 +88,24 @@ export function validateSatisfiable(
   );
 }
 
-/**
- * Whether some wait could satisfy the count. Compare as the decision does, or a rounding error could
- * accept a count that is then denied for ever.
- */
+/** Whether some wait could satisfy the count. */
 export function isSatisfiable(config: Bucket, count: number, reserve: boolean): boolean {
-  const rows = usedShards(config);
   const part = shardConfig(config);
-  return rows * leastUsed(part) + count <= rows * mostUsed(part, floorOf(part, reserve));
+  return isSatisfiableBy(usedShards(config), part, count, floorOf(part, reserve));
+}
+
+/**
+ * The same for a number of rows that may each sink to `floor`, see {@link mostUsed}: a page has no code of
+ * reservations. Compares as the decision does, or a rounding error could accept a count that is then
+ * denied for ever.
+ */
+export function isSatisfiableBy(
+  rows: number,
+  config: Bucket,
+  count: number,
+  floor?: number,
+): boolean {
+  return rows * leastUsed(config) + count <= rows * mostUsed(config, floor);
 }
 
 /** About the largest count that a wait could satisfy: {@link isSatisfiable} is exact. */
@@ -115,6 +125,6 @@ function mostOwed(config: Bucket, reserve: boolean): number {
 }
 
 /** The rows that one call can use. */
-function usedShards({ shards = 1 }: Bucket): number {
+export function usedShards({ shards = 1 }: Bucket): number {
   return Math.min(shards, 2);
 }

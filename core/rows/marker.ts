@@ -16,7 +16,7 @@
  */
 import { roundUp } from "../calculate.js";
 import { tokensOf, usedAt } from "./reading.js";
-import { type Bucket, floorOf, mostUsed } from "../config.js";
+import { type Bucket, mostUsed } from "../config.js";
 import { grantOf, type RateLimitResult } from "../decide.js";
 import { RateLimitInputError } from "../errors.js";
 import { MAX_KEY_LENGTH } from "../validate-key.js";
@@ -151,7 +151,7 @@ export function answerAgain(
 ): RateLimitResult & { ok: true } {
   const used = marker.used === NOTHING ? 0 : marker.used;
   const taken = { used, ts: takenAt(marker.ts, row, config) };
-  if (usedAt(taken, config, now).used > mostUsed(config, floorOf(config, false))) {
+  if (usedAt(taken, config, now).used > mostUsed(config)) {
     const granted = grantOf(taken, config, now) as RateLimitResult & { ok: true };
     return { ...granted, repeated: true };
   }
