@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { format } from "prettier";
+import { format, resolveConfig } from "prettier";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const RECORD = join(ROOT, "scripts/matrix/record.json");
@@ -29,7 +29,9 @@ export async function readRecord(): Promise<Matrix> {
 
 /** Keeps the record, and writes the page by it. */
 export async function writeRecord(record: Matrix): Promise<void> {
-  await writeFile(RECORD, `${JSON.stringify(record, undefined, 2)}\n`);
+  const options = await resolveConfig(RECORD);
+  const text = JSON.stringify(record, undefined, 2);
+  await writeFile(RECORD, await format(text, { ...options, parser: "json" }));
   const page = pageWith(await readFile(PAGE, "utf8"), record);
   await writeFile(PAGE, await format(page, { parser: "markdown" }));
 }
