@@ -3,7 +3,7 @@
  * them pay, in order.
  */
 import { toleranceOf } from "../../../core/config.js";
-import { countOf, isSatisfiable, mostHeld } from "../../../core/count.js";
+import { countOf, isSatisfiable, mostHeld, usedShards } from "../../../core/count.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { sharesOf } from "../../../core/shares.js";
@@ -295,9 +295,9 @@ function validatePayable(requests: readonly LimitRequest[], count: number, split
 
 /** Whether the limits can ever give so many tokens together. */
 function isPayable(requests: readonly LimitRequest[], count: number): boolean {
-  const purses = requests.map(({ limit: { config, part } }) => {
-    const { shards = 1 } = config;
-    return { value: mostHeld(config), tolerance: Math.min(shards, 2) * toleranceOf(part) };
-  });
+  const purses = requests.map(({ limit: { config, part } }) => ({
+    value: mostHeld(config),
+    tolerance: usedShards(config) * toleranceOf(part),
+  }));
   return sharesOf(purses, count) !== undefined;
 }

@@ -3,6 +3,7 @@
  * config.
  */
 import { capacityOf, type Bucket, isNever, MAX_RETRY_AFTER } from "../../../../core/config.js";
+import { usedShards } from "../../../../core/count.js";
 import { kindOf, OVERRIDE_KINDS } from "../../../../core/override-kinds.js";
 import { isCredits } from "../../../../core/rows/credits.js";
 import { describe, RateLimitConfigError } from "../../../../core/errors.js";
@@ -125,7 +126,7 @@ export function validateUntil(until: unknown, now: number): void {
 export function timesConfig(config: Bucket, times: number): Bucket {
   const { rate, capacity, maxReserved, shards = 1 } = config;
   const own = capacityOf(config);
-  const least = Math.min(shards / Math.min(shards, 2), own);
+  const least = Math.min(shards / usedShards(config), own);
   const isLess = own * times < least;
   return {
     ...config,
